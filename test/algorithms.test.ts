@@ -118,12 +118,12 @@ describe('combinations that make no sense', () => {
       kind: 'clash',
       field: 'critic',
       got: 'none',
-      want: 'gae needs values',
+      want: 'gae needs a critic',
       do: 'Set critic to shared or separate, or estimator to grpo.',
     });
     expect(others).toEqual([]);
     expect(said(problem!)).toBe(
-      'critic: none, but gae needs values. Set critic to shared or separate, or estimator to grpo.',
+      'critic: none, but gae needs a critic. Set critic to shared or separate, or estimator to grpo.',
     );
     const head = contradictions({ ...parseConfig(), heads: 32, kvHeads: 3 });
     expect(head.map(({ field, got }) => [field, got])).toEqual([
@@ -134,9 +134,9 @@ describe('combinations that make no sense', () => {
   });
 
   test('a filter without groups, a share that keeps nothing, values without a critic', () => {
-    expect(reason({ estimator: 'reinforce++', groupSize: 1, filter: 'top-p' })).toMatch(/the filter top-p looks at/);
+    expect(reason({ estimator: 'reinforce++', groupSize: 1, filter: 'top-p' })).toMatch(/the filter top-p compares/);
     expect(reason({ prompts: 3, filter: 'top-fraction', filterShare: 0.25 })).toMatch(/keeps none/);
-    expect(reason({ estimator: 'bi-level-gae', critic: 'none' })).toMatch(/bi-level-gae needs values/);
+    expect(reason({ estimator: 'bi-level-gae', critic: 'none' })).toMatch(/bi-level-gae needs a critic/);
     expect(reason({ criticWarmup: 2 })).toMatch(/only a separate critic/);
     expect(reason({ preferenceReward: 1 })).toMatch(/rewardModel: off/);
   });
@@ -144,11 +144,13 @@ describe('combinations that make no sense', () => {
   const warned = (config: RunConfig) => warnings(config).map(said)[0];
   test('KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
     expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
-    expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/paid for twice/);
+    expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/penalised twice/);
     expect(warned(parseConfig({ klRewardCoef: 0.1 }))).toMatch(/mixes two scales/);
     expect(warned(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))).toMatch(/expected gradient of zero/);
     expect(warned(parseConfig({ surrogate: 'plain', epochs: 2 }))).toMatch(/used for 4 steps/);
-    expect(warned(parseConfig({ topK: 5 }))).toMatch(/^topK: draws come from a cut distribution.* to 0 to draw/);
+    expect(warned(parseConfig({ topK: 5 }))).toMatch(
+      /^topK: rollouts are drawn from a truncated distribution.* to 0 to draw/,
+    );
     expect(warned(parseConfig({ topP: 0.9 }))).toMatch(/^topP: .* Set topP to 1/);
   });
 });

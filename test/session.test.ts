@@ -60,9 +60,9 @@ describe('a session', () => {
     const { session } = await open({ critic: 'none' });
     session.configure({ learningRate: 1e-4, temperature: '0.7' });
     expect(session.config()).toMatchObject({ learningRate: 1e-4, temperature: 0.7 });
-    expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: got 1/);
+    expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: 1 isn’t/);
     expect(() => session.configure({ width: 64, entropyCoef: 0 })).toThrow(/width: cannot change while a run/);
-    expect(() => session.configure({ estimator: 'gae' })).toThrow(/needs values/);
+    expect(() => session.configure({ estimator: 'gae' })).toThrow(/needs a critic/);
     expect(() => session.configure({ speed: 3 })).toThrow(/no such knob/);
     expect(session.config()).toMatchObject({ learningRate: 1e-4, entropyCoef: 0.003, estimator: 'grpo' });
   });

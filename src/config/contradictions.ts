@@ -46,7 +46,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'critic',
     when: ({ critic, estimator }) => usesCritic(estimator) && critic === 'none',
-    want: ({ estimator }) => `${estimator} needs values`,
+    want: ({ estimator }) => `${estimator} needs a critic`,
     do: () => 'Set critic to shared or separate, or estimator to grpo.',
   },
   {
@@ -58,7 +58,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'groupSize',
     when: ({ groupSize, filter }) => filter !== 'none' && groupSize < 2,
-    want: ({ filter }) => `the filter ${filter} looks at the spread within groups`,
+    want: ({ filter }) => `the filter ${filter} compares rollouts within a group`,
     do: () => 'Use 2 or more, or filter none.',
   },
   {
@@ -70,13 +70,13 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'rewardModel',
     when: ({ rewardModel, preferenceReward }) => preferenceReward > 0 && rewardModel === 'off',
-    want: () => 'preferenceReward wants its score',
+    want: () => 'preferenceReward needs its score',
     do: () => 'Set rewardModel to on, or preferenceReward to 0.',
   },
   {
     field: 'criticWarmup',
     when: ({ critic, criticWarmup }) => criticWarmup > 0 && critic !== 'separate',
-    want: () => 'only a separate critic can learn alone',
+    want: () => 'only a separate critic can train alone',
     do: () => 'Set critic to separate, or criticWarmup to 0.',
   },
   {
@@ -100,7 +100,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'think',
     when: ({ language, think }) => language === 'text' && think === 'on',
-    want: () => 'there is no think span in text: a language model thinks in words of its own',
+    want: () => 'text has no think span: a language model thinks in its own words',
     do: () => 'Set think to off, or language to words.',
   },
   {
@@ -112,32 +112,32 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'critic',
     when: (c) => adapts(c) && c.critic === 'separate',
-    want: () => 'adapters learn beside one frozen model, and a critic of its own would be another',
+    want: () => 'adapters share one frozen model, and a separate critic would need a second',
     do: () => 'Set critic to shared or none.',
   },
   {
     field: 'rewardModel',
     when: (c) => adapts(c) && c.rewardModel === 'on',
-    want: () => 'a reward model as large as the checkpoint does not fit beside it',
+    want: () => 'a reward model of the same size doesn’t fit beside the checkpoint',
     do: () => 'Set rewardModel to off, or model to sizes.',
   },
   {
     field: 'storage',
     when: (c) => adapts(c) && c.storage === 'f16',
-    want: () => 'the weights of a checkpoint stay as its file has them, and adapters are f32',
+    want: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
     do: () => 'Set storage to f32.',
   },
   // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
   {
     field: 'relations',
     when: (c) => actsIn('names', c.env) && c.relations < c.hops + 1,
-    want: ({ hops }) => `a chain of ${hops + 1}, one more than trained on, may take as many`,
+    want: ({ hops }) => `evaluation also asks chains of ${hops + 1} hops, one more than training, which need as many`,
     do: ({ hops }) => `Use ${hops + 1} or more.`,
   },
   {
     field: 'entities',
     when: (c) => actsIn('names', c.env) && c.entities < c.hops + 2,
-    want: ({ hops }) => `a chain of ${hops + 1} hops meets ${hops + 2}`,
+    want: ({ hops }) => `evaluation also asks chains of ${hops + 1} hops, which visit ${hops + 2}`,
     do: ({ hops }) => `Use ${hops + 2} or more.`,
   },
 ];
@@ -146,39 +146,39 @@ const WARNINGS: readonly Rule[] = [
   {
     field: 'klRewardCoef',
     when: ({ klCoef, klRewardCoef }) => klCoef > 0 && klRewardCoef > 0,
-    want: () => 'KL is paid for twice, in the reward and in the loss',
+    want: () => 'KL is penalised twice, in the reward and in the loss',
     do: () => 'Set one of them to 0.',
   },
   {
     field: 'klRewardCoef',
     when: ({ klRewardCoef, estimator }) => klRewardCoef > 0 && usesGroups(estimator),
-    want: ({ estimator }) => `${estimator} compares whole scores, so KL in the reward mixes two scales`,
+    want: ({ estimator }) => `${estimator} compares whole scores, so a KL in the reward mixes two scales`,
     do: () => 'Use klCoef instead.',
   },
   {
     field: 'klEstimator',
     when: ({ klCoef, klEstimator }) => klCoef > 0 && klEstimator === 'k1',
-    want: () => 'k1 in the loss has an expected gradient of zero: noise, no pull',
+    want: () => 'k1 in the loss has an expected gradient of zero: it adds noise and no pull',
     do: () => 'Use k2 or k3.',
   },
   {
     field: ({ imitationSteps }) => (imitationSteps > 0 ? 'imitationSteps' : 'demonstrator'),
     when: ({ warmStart, imitationSteps, demonstrator }) =>
       (warmStart === 'shipped' || warmStart === 'none') && (imitationSteps > 0 || demonstrator !== 'imperfect'),
-    want: () => 'acts only where weights are imitated now',
+    want: () => 'has an effect only if this run does its own warm-up',
     do: () => 'Set warmStart to train or continued.',
   },
   {
     field: cutBy,
     when: ({ topK, topP }) => topK > 0 || topP < 1,
     want: () =>
-      'draws come from a cut distribution, but ratio, KL and entropy are the whole policy’s, so a batch is off-policy from the start. rollout/truncation_kl measures it',
+      'rollouts are drawn from a truncated distribution, but ratio, KL and entropy use the full policy, so each batch is off-policy from the start. rollout/truncation_kl measures this',
     do: (c) => `Set ${cutBy(c)} to ${cutBy(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
   },
   {
     field: 'surrogate',
     when: (c) => c.surrogate === 'plain' && steps(c) > 1,
-    want: (c) => `plain takes each batch as fresh, but it is used for ${steps(c)} steps`,
+    want: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,
     do: () => 'Set epochs to 1, or surrogate to clipped.',
   },
 ];

@@ -15,21 +15,24 @@ const first =
     reasons.map((why) => why(c)).find((why) => why !== null) ?? null;
 
 const judged = unless(({ rewardModel }) => rewardModel === 'on', 'the reward model is off');
-const clipped = unless(({ surrogate }) => surrogate === 'clipped', 'the plain surrogate has no ratio to clip');
+const clipped = unless(({ surrogate }) => surrogate === 'clipped', 'the plain surrogate has no clip');
 const klRewarded = unless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
-const filtered = unless(({ filter }) => filter !== 'none', 'no prompt is filtered out');
+const filtered = unless(({ filter }) => filter !== 'none', 'the group filter is off');
 const separate = unless(({ critic }) => critic === 'separate', 'needs a separate critic');
-const valued: Why = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} needs no critic`);
+const valued: Why = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
 
-const sized = unless(({ model }) => model === 'sizes', 'the checkpoint says it');
-const adapts = unless(({ model }) => model === 'checkpoint', 'adapters are for a checkpoint');
+const sized = unless(({ model }) => model === 'sizes', 'the checkpoint sets it');
+const adapts = unless(({ model }) => model === 'checkpoint', 'only for adapters of a checkpoint');
 
 /** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
 const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
-  grammar: unless(({ language }) => language === 'words', 'text is not masked'),
-  luck: unless(throwsDice, 'nothing is left to the dice here'),
+  grammar: unless(({ language }) => language === 'words', 'text has no grammar mask'),
+  luck: unless(throwsDice, 'this environment has no randomness'),
   kernels: unless(({ backend, model }) => backend !== 'cpu' && model === 'sizes', 'WebGPU only'),
-  storage: unless(({ model, storage }) => model === 'sizes' || storage === 'f16', 'a checkpoint stays as it came'),
+  storage: unless(
+    ({ model, storage }) => model === 'sizes' || storage === 'f16',
+    'a checkpoint’s weights stay unchanged',
+  ),
   thinkReward: unless(({ think }) => think === 'on', 'the think span is off'),
   labellerNoise: judged,
   labellerTaste: judged,
@@ -42,7 +45,8 @@ const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
     `${estimatorsThat(({ divides }) => divides === true)} only`,
   ),
   whiten: ({ estimator }) => (canWhiten(estimator) ? null : `${estimator} does not whiten`),
-  gamma: ({ estimator }) => (usesGroups(estimator) ? `${estimator} gives a rollout one score` : null),
+  gamma: ({ estimator }) =>
+    usesGroups(estimator) ? `with ${estimator} all tokens of a rollout share one score` : null,
   lambda: unless(({ estimator }) => usesCritic(estimator), `${estimatorsThat(({ critic }) => critic)} only`),
   turnGamma: unless(
     ({ estimator }) => ESTIMATORS[estimator].core === 'turns',
@@ -50,8 +54,8 @@ const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
   ),
   remask: first(
     unless(whitens, 'nothing is whitened'),
-    unless((c) => agentOnly(c, 'advantageTokens'), 'the mask lets observations through'),
-    unless((c) => !agentOnly(c, 'policyTokens'), 'the policy loss takes in no observations'),
+    unless((c) => agentOnly(c, 'advantageTokens'), 'the advantage mask is off'),
+    unless((c) => !agentOnly(c, 'policyTokens'), 'the loss mask is on'),
   ),
   clipLow: clipped,
   clipHigh: clipped,

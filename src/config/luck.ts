@@ -12,6 +12,7 @@ export function throwsDice(config: Pick<RunConfig, 'env' | (typeof DICE)[number]
 
 /** What a comparison within a group says of actions under each setting of `luck`, in a sentence. */
 export const LUCK_LESSONS: Readonly<Record<RunConfig['luck'], string>> = {
-  own: 'Each rollout met its own luck, so a lucky one is credited for its luck too; over many it evens out.',
-  group: 'All met the same luck, so they differ by their actions alone; what pays seldom looks bad to most groups.',
+  own: 'Each rollout had its own random environment, so a lucky one is credited for luck too. Over many rollouts this evens out.',
+  group:
+    'All rollouts had the same random environment, so they differ by their actions alone. An action that pays rarely looks bad in most groups.',
 };

@@ -32,15 +32,15 @@ export function overrides(c: RunConfig): Place[] {
 export function idlePlace(place: Place, c: RunConfig): string | null {
   switch (place) {
     case 'advantageTokens':
-      return recursionActs(c) ? null : 'no credit passes through the tool’s words, and none of them is paid or graded';
+      return recursionActs(c) ? null : 'no credit passes through observations, and none of them is rewarded or trained';
     case 'whitenTokens':
       if (!canWhiten(c.estimator)) return `${c.estimator} does not whiten`;
       return c.whiten === 'on' ? null : 'whitening is off';
     case 'valueTokens':
-      return usesCritic(c.estimator) ? null : `${c.estimator} needs no critic`;
+      return usesCritic(c.estimator) ? null : `${c.estimator} uses no critic`;
     case 'klRewardTokens':
       if (c.klRewardCoef === 0) return 'KL in reward β is 0';
-      return agentOnly(c, 'advantageTokens') ? 'the recursion drops what the tool’s words pay' : null;
+      return agentOnly(c, 'advantageTokens') ? 'the advantage recursion skips observations' : null;
     case 'policyTokens':
       return null;
     case 'regularizerTokens':
@@ -57,11 +57,11 @@ function recursionActs(c: RunConfig): boolean {
 /** Why one of the two switches does nothing; null where it acts, in at least one place that follows it. */
 export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
   const followers = NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
-  if (followers.length === 0) return 'every place it acts in is set under Expert';
+  if (followers.length === 0) return 'all places where it acts are set under Expert';
   // turned off, it would act in all of them at once: one place can be idle only because another still is on
   const off = { ...c, [name]: 'off' };
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
-    ? 'nothing that follows it is in the loss'
-    : `${c.estimator} gives a rollout one score, and no observation is paid or graded`;
+    ? 'no part of the loss follows it'
+    : `with ${c.estimator} all tokens of a rollout share one score, and observations are neither rewarded nor trained`;
 }

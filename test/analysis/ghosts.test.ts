@@ -165,12 +165,12 @@ test('without a change the credit of a ghost is the trainer’s, and no token of
 test('a knob without effect changes no push of a batch that was learned from in minibatches', async () => {
   const set = { estimator: 'grpo', minibatches: 2, epochs: 2, learningRate: 0.05 } as const;
   const run = await trained(parseConfig({ ...TINY, ...set }), 2);
-  const [batch, config] = [run.batches[1]!, run.session.config()];
+  const batch = run.batches[1]!;
   // grpo gives all tokens of a rollout one score: which are in the mask of advantages says nothing of those in the loss
   const changes = { advantageMask: 'off' } as const;
   const ghost = await preview(run, 2, changes);
   expect(ghost.before.gradWeights).toEqual(ghost.batch.gradWeights);
-  expect(compared({ batch, config, changes, ghost }).said).toMatch(/no push changes/);
+  expect(compared({ batch, changes, ghost }).said).toMatch(/no (push|trained token) changes/);
   // the second minibatch had met a policy that the first had moved
   expect(apart(batch.gradWeights, ghost.before.gradWeights)).toBeGreaterThan(0.01);
   run.session.dispose();

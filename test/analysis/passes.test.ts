@@ -41,7 +41,7 @@ describe('the passes of an update', () => {
       expect(first.ratio).toBeCloseTo(1, 5);
       expect(Math.sign(pushAt(batch, i))).toBe(Math.sign(batch.advantages[i]!));
       expect(pushSentence(pushes(batch, i))).toMatch(
-        /pushed its probability (up|down) in pass 1.*the clip held it in pass .*4\./,
+        /pushed the token (up|down) \(epochs? 1.*clipped \(epochs? .*4\)\./,
       );
     }
   });

@@ -30,7 +30,7 @@ test('pasted facts are read, shown as text whatever they hold, and go with the n
   await page.getByText('Your own facts (CSV)').click();
   const before = markup();
   await page.getByLabelText('or paste').fill(`"${EVIL.replaceAll('"', '""')}",is,<b class=evil>bold</b>\nx,to,y`);
-  await page.getByRole('button', { name: 'Read what is pasted' }).click();
+  await page.getByRole('button', { name: 'Read pasted facts' }).click();
   await expect
     .element(page.getByTestId('facts-loaded'))
     .toHaveTextContent('pasted text: 2 facts, 4 entities, 2 relations');
@@ -87,7 +87,7 @@ test('facts come back after a reload, until they are forgotten; what is no longe
   localStorage.setItem('rollout-playground-facts', '{"source":"old","content":"half a,line"}');
   await restoreFacts();
   expect(useFacts.getState()).toMatchObject({ facts: null, problems: [] });
-  expect(useNotices.getState().sentences.join()).toMatch(/^Your own facts could not be read again and were put aside/);
+  expect(useNotices.getState().sentences.join()).toMatch(/^Your own facts could not be read again/);
 });
 
 test('names that hold markup are text in the rollout and in the graph', async () => {

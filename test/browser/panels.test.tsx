@@ -129,8 +129,8 @@ test('rollouts of a prompt that was filtered out are marked in words', async () 
   live.batch = { ...example, kept: new Uint8Array(example.rows) };
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
   await render(<GroupStrip />);
-  await expect.element(page.getByText('not learned from (filtered)')).toBeVisible();
-  await expect.element(page.getByRole('button', { name: /^Rollout 1:.*not learned from \(filtered\)$/ })).toBeVisible();
+  await expect.element(page.getByText('not trained (filtered)')).toBeVisible();
+  await expect.element(page.getByRole('button', { name: /^Rollout 1:.*not trained \(filtered\)$/ })).toBeVisible();
 });
 
 test.each(['A', 'B'] as const)('the key %s sends both attempts, the better one first', async (side) => {
@@ -149,7 +149,7 @@ test('skipping sends nothing, and without a reward model no choice can be made',
   await render(<Preferences />);
   await expect.element(page.getByRole('button', { name: 'A is better' })).toBeDisabled();
   await userEvent.keyboard('ab');
-  await expect.element(page.getByText('No reward model listens')).toBeVisible();
+  await expect.element(page.getByText('There is no reward model')).toBeVisible();
   expect(sent('prefer')).toEqual([]);
 });
 
@@ -157,7 +157,7 @@ test('an estimator that no algorithm has is custom, and the nearest algorithm is
   useConfig.setState({ wanted: parseConfig({ estimator: 'bi-level-gae', critic: 'shared' }) });
   await render(<AlgorithmPanel />);
   await expect.element(page.getByLabelText('Algorithm')).toHaveValue('custom');
-  await expect.element(page.getByText(/^Nearest is PPO, apart from/)).toBeVisible();
+  await expect.element(page.getByText(/^Closest to PPO, except for/)).toBeVisible();
 });
 
 test('a penalty has another colour than a reward', async () => {

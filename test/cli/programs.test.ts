@@ -34,7 +34,7 @@ function shell(command: string): Promise<{ readonly code: number; readonly out: 
 test.each<[string, number, RegExp]>([
   ['$CLI train --help', 0, /^npm run train -- --preset NAME.*\n.*--save DIR.*\n$/],
   ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
-  ['$CLI train --topK 3 --facts none.csv', 1, /^topK: draws come from a cut distribution.*\ntrain: .*none\.csv cannot be read/],
+  ['$CLI train --topK 3 --facts none.csv', 1, /^topK: rollouts are drawn from a truncated distribution.*\ntrain: .*none\.csv cannot be read/],
   ['$CLI train --set seed=0x10', 2, /^seed: got 0x10; want a whole number.*\n$/],
   ['$BENCH --help', 0, /^npm run bench \[-- --json\].*\n/],
   ['$BENCH --seconds 0x10', 1, /^bench: --seconds got 0x10; want a number above 0\.\n$/],

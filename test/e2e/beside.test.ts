@@ -49,7 +49,7 @@ async function paused(page: Page): Promise<void> {
     .waitFor();
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await verdict(page)
-    .getByText(/Paused (after|in) step \d+ of 900 of the imitation/)
+    .getByText(/Paused (after|in) step \d+ of 900 of the warm-up/)
     .waitFor();
   await page.getByTestId('saved').waitFor();
 }
@@ -85,7 +85,7 @@ test('a run that was left while it imitates goes on from that step with the file
     .waitFor();
   // dropped on the run that goes on beside it, it changes nothing
   await drop(page, 'tiny.gguf', tinyGguf());
-  await page.getByText('The run in the lab learns beside tiny.gguf already.').waitFor();
+  await page.getByText(/already trains adapters for tiny\.gguf/).waitFor();
   expect(await standing(page)).toBe(step + 1);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -99,7 +99,7 @@ test('another run beside a checkpoint takes the place of one that imitates, whic
   const train = page.getByRole('region', { name: 'Train it' });
   await train.getByLabel('Adapter rank').fill('2');
   await train.getByRole('button', { name: 'Train it' }).click();
-  const undo = page.getByText(/A new run took the place of imitation step \d+ of 900/);
+  const undo = page.getByText(/A new run replaced imitation step \d+ of 900/);
   await undo.waitFor();
   await undo.getByRole('button', { name: 'Undo' }).click();
   await verdict(page)
@@ -123,7 +123,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   const bytes = await readFile(await model.path());
   expect(bytes.subarray(0, 4).toString()).toBe('GGUF');
   expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
-  const whole = dialog.getByRole('button', { name: /^Adapter and all it takes to go on, / });
+  const whole = dialog.getByRole('button', { name: /^Adapter with everything to continue, / });
   const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
   const zip = await readFile(await adapter.path());
   expect([...filesOfZip('run.zip', zip).keys()]).toContain('adapter_model.safetensors');
@@ -144,7 +144,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
     elsewhere.page.getByRole('button', { name: 'Import a checkpoint' }).click(),
   ]);
   await chooser.setFiles({ name: 'run.zip', mimeType: 'application/zip', buffer: zip });
-  await elsewhere.page.getByRole('button', { name: /^Go on from/ }).click();
+  await elsewhere.page.getByRole('button', { name: /^Continue from/ }).click();
   await verdict(elsewhere.page)
     .getByText(/Paused/)
     .waitFor();
@@ -211,7 +211,7 @@ test('a run beside a checkpoint shows what it imitates, and afterwards what coul
   await page.getByText('Attention', { exact: true }).click();
   await page
     .getByTestId('attention')
-    .getByText(/the 48 tokens|of [\d,]+ tokens that this layer/)
+    .getByText(/the 48 tokens|of [\d,]+ tokens with the most attention/)
     .waitFor();
   await distribution.locator('.option:not([data-drawn="true"])').first().click();
   await page.getByTestId('branch').getByText('never trained on').waitFor();

@@ -16,7 +16,7 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
   const list = page.getByRole('dialog', { name: 'Changed from Number hunt · GRPO' });
   await list.getByText('0.001 → 0.01').waitFor();
   await list.getByText('7 → 9').waitFor();
-  expect(await list.getByText('the run has it').count()).toBe(2);
+  expect(await list.getByText('in effect').count()).toBe(2);
   expect(await axe(page)).toEqual([]);
   const { running, update } = await read(page);
   expect({ running, further: update >= before }).toEqual({ running: true, further: true });

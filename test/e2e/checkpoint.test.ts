@@ -62,7 +62,7 @@ test('a run goes from the page to Node and back to another page, and each goes o
   const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
   await dialog.getByText('3 of 150').waitFor();
   expect((await read(other.page)).session).toBe('none'); // nothing changes before it is asked for
-  await dialog.getByRole('button', { name: 'Go on from update 3' }).click();
+  await dialog.getByRole('button', { name: 'Continue from update 3' }).click();
   await other.page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
   await other.page.getByRole('button', { name: 'Step one update' }).click();
   await other.page.waitForFunction(() => window.__playground?.snapshot().update === 4);
@@ -85,7 +85,7 @@ test.each(DEVICES)(
     files.set(FILES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
     await drop(page, 'gpt2.zip', zipOf(files));
     const dialog = page.getByRole('dialog', { name: 'Import a checkpoint' });
-    await dialog.getByText('gpt2.zip cannot be taken.').waitFor();
+    await dialog.getByText('gpt2.zip can’t be imported.').waitFor();
     await dialog.getByText('config.json: architectures: got GPT2LMHeadModel; want LlamaForCausalLM').waitFor();
     await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
     expect(await axeInBothThemes(page)).toEqual([]);
@@ -96,9 +96,9 @@ test.each(DEVICES)(
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     files.set(FILES.config, checkpointFiles(await packed(await at(1))).get(FILES.config) ?? new Uint8Array());
     await drop(page, 'plain.zip', zipOf(files));
-    await dialog.getByText('a model from elsewhere, Llama').waitFor();
+    await dialog.getByText('an external model, Llama').waitFor();
     expect(await axeInBothThemes(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await checksum(page)).toBe(before);
     expect(problems).toEqual([]);
     await page.context().close();

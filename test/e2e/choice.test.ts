@@ -42,12 +42,12 @@ test('before any run the update screen tells what a recorded update changed, and
   await page.getByTestId('why').getByText('rollouts of other tasks').waitFor();
   await page
     .getByTestId('rerun')
-    .getByText(/played again with the same luck/)
+    .getByText(/replayed with the same random draws/)
     .waitFor();
   await page.getByTestId('distribution').waitFor();
   expect(await page.getByTestId('clip-map').count()).toBe(1);
   await changes.last().click();
-  await page.getByText('The recording holds this of the 4 tokens that the update moved most.').waitFor();
+  await page.getByText(/explains only its 4 biggest movers/).waitFor();
   expect((await read(page)).session).toBe('none');
   expect(problems).toEqual([]);
   await page.context().close();

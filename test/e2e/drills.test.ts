@@ -326,7 +326,7 @@ test(
         .getByRole('button', { name: /^Resume update/ })
         .first()
         .waitFor();
-      const refused = await card.getByText('A run saved in this browser cannot be gone on with.').count();
+      const refused = await card.getByText('A run saved in this browser can’t be resumed.').count();
       const offered = await card.getByRole('button', { name: /^Resume update/ }).count();
       if (refused !== seeds.length || offered !== 1)
         silent.push(`${refused} of ${seeds.length} told: ${where.join(', ')}`);
@@ -346,7 +346,7 @@ test(
     await train(page, 2);
     const alert = page.getByTestId('problem');
     for (const [fault, words] of [
-      ['worker-death', 'The training worker ended without a word'],
+      ['worker-death', 'The training worker ended without a message'],
       ['worker-hang', 'The training worker has not answered for 10 s'],
     ] as const) {
       await page.evaluate((f) => window.__playground?.inject(f), fault);
@@ -380,7 +380,7 @@ test('a browser that refuses all storage says so, and trains', async () => {
       IDBFactory.prototype.open = refuse;
     },
   });
-  await page.getByTestId('notices').getByText('Runs saved in this browser cannot be looked for: refused').waitFor();
+  await page.getByTestId('notices').getByText('The page can’t look for saved runs: refused').waitFor();
   await train(page, 2);
   await page.getByTestId('saved').getByText('not saved: refused for this page').waitFor();
   expect(problems).toEqual([]);

@@ -33,7 +33,7 @@ test('a queue runs, survives a reload in the middle, and ends in a table that is
   await state(page, EIGHT).getByText('done').waitFor({ timeout: RUN_MS });
   await state(page, TWO).getByRole('progressbar').waitFor();
   await page.reload();
-  await page.getByText('Resumed. turns-2, seed 1, starts again from its beginning.').waitFor();
+  await page.getByText('Resumed. turns-2, seed 1, starts over.').waitFor();
   expect(await state(page, EIGHT).textContent()).toContain('done');
   await state(page, TWO).getByText('done').waitFor({ timeout: RUN_MS });
   await page.getByText('2 of 2 done').waitFor();
@@ -56,7 +56,7 @@ test('a queue runs, survives a reload in the middle, and ends in a table that is
   await page.getByRole('button', { name: 'Download CSV' }).click();
   expect((await download).suggestedFilename()).toBe('rollout-shaping.csv');
 
-  await page.getByRole('button', { name: 'Forget these results' }).click();
+  await page.getByRole('button', { name: 'Delete these results' }).click();
   await page.getByText('0 of 2 done').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('2 of 2 done').waitFor();
@@ -75,7 +75,7 @@ test('a paused queue stays paused over a reload; cancelling keeps what is finish
   await page.getByRole('button', { name: 'Resume' }).click();
   await state(page, EIGHT).getByText('done').waitFor({ timeout: RUN_MS });
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('Cancelled. Finished runs stay.').waitFor();
+  await page.getByText('Cancelled. Finished runs are kept.').waitFor();
   expect(await state(page, TWO).textContent()).toBe('not started');
   expect(await state(page, EIGHT).textContent()).toContain('done');
   await page.context().close();
@@ -124,7 +124,7 @@ test('the lab keeps its knobs and its keys while the other screen is open, and i
 
 test('a hostile address is put right and says so', async () => {
   const { page, problems } = await open('#/experiments?experiment=chess&seeds=1e9&updates=-1&arms=x');
-  await page.getByText('experiment: got chess, want one of learning').waitFor();
+  await page.getByText('experiment: chess isn’t one of learning').waitFor();
   expect(await page.getByLabel('Seeds', { exact: true }).inputValue()).toBe('20');
   expect(problems).toEqual([]);
   await page.context().close();

@@ -44,7 +44,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await page.locator('[data-knob="clipHigh"] label').hover();
   await page
     .getByTestId('acting')
-    .getByText(/Clipped in at least one epoch: ▲ [1-9]\d* that had become likelier/)
+    .getByText(/Clipped in at least one epoch: ▲ [1-9]\d* that had become more likely/)
     .waitFor();
   expect(await litTerms(page)).toEqual(['clipHigh']);
   expect(await boxes(page)).toEqual(before);
@@ -56,7 +56,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await page.locator('[data-knob="dualClip"][data-lit="true"]').waitFor();
   expect(await axe(page)).toEqual([]);
   await page.mouse.move(700, 20);
-  await page.getByText('Point at a knob, or at a term').waitFor();
+  await page.getByText('Hover a knob or a term').waitFor();
   expect([await litTerms(page), await litTokens(page)]).toEqual([[], 0]);
   expect(await checksum(page)).toBe(sum);
   expect(problems).toEqual([]);
@@ -72,7 +72,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.locator('#knob-clipHigh').fill('4');
   await page.getByText('If clip high ε₊ were 4, epoch by epoch').waitFor();
   expect(await tried.textContent()).toMatch(
-    /With 4: (\d+) tokens? clipped with 0\.05, no longer with 4\..*\d+ → \d+ in epoch 3, of \d+ with an advantage/,
+    /With 4: (\d+) tokens? no longer clipped.*\d+ → \d+ in epoch 3, of \d+ with an advantage/,
   );
   // its tokens are led to, wherever they are, and the channel is free to choose
   const named = Number(/With 4: (\d+)/.exec((await tried.textContent()) ?? '')?.[1]);
@@ -116,13 +116,13 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.waitForTimeout(600); // longer than a pointer has to linger
   expect(await tried.count()).toBe(0);
   await page.locator('#knob-groupSize').fill('2');
-  await tried.getByText(/The first 2 rollouts of each task alone/).waitFor();
+  await tried.getByText(/Only the first 2 rollouts of each task/).waitFor();
   expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(2);
   await page.locator('#knob-groupSize').fill('8');
   await page.getByText('more would have to be drawn').waitFor();
   await page.locator('#knob-groupSize').fill('4');
   await page.locator('#knob-groupSize').blur();
-  await page.getByText('Point at a knob, or at a term').waitFor();
+  await page.getByText('Hover a knob or a term').waitFor();
   expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(0);
   expect(await checksum(page)).toBe(sum);
   expect((await read(page)).running).toBe(false);

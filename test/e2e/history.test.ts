@@ -172,7 +172,7 @@ test('MUST-14: a group without spread says that it teaches nothing, and why', as
   await train(page, 1);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await page.getByTestId('flat-group').getByText('teaches nothing').waitFor();
-  await page.getByText('all 4 are the same:').waitFor();
+  await page.getByText('all 4 are identical:').waitFor();
   const advantages = await page.getByTestId('column-advantage').locator('b').allTextContents();
   expect(advantages).toEqual(['0', '0', '0', '0']);
   await page.context().close();

@@ -35,7 +35,7 @@ test('MUST-15: a chosen token shows its probability before and after the update,
       const moved = (await inspector.getByTestId('moved').textContent()) ?? '';
       const [, before, after, change, ratio] = /^(\S+) → (\S+) [▲▼=] (\S+) · ratio (\S+)$/.exec(moved) ?? [];
       for (const part of [before, after, change, ratio]) expect(Number.isFinite(numberIn(part ?? null))).toBe(true);
-    } else await inspector.getByText('Forced by the environment').waitFor();
+    } else await inspector.getByText('The environment wrote this token').waitFor();
     for (const fact of ['advantage', 'entropy', 'push', 'KL to reference']) {
       const value = inspector.locator('.facts div', { has: page.getByText(fact, { exact: true }) }).locator('dd');
       expect(await value.textContent()).toMatch(/^(n\/a: .+|[+−]?[\d.]+(e[−-]?\d+)?)$/);

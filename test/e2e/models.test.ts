@@ -106,7 +106,7 @@ test('it stops when it is told to, and what was written stays', async () => {
 test('files that cannot be taken are refused by name and place, and what is open stays open', async () => {
   const { page, problems } = await visitStill(browser);
   await drop(page, { 'broken.gguf': tinyGguf().slice(0, 9000) });
-  await page.getByRole('alert').getByText('broken.gguf cannot be taken.').waitFor();
+  await page.getByRole('alert').getByText('broken.gguf can’t be opened.').waitFor();
   await talking(page);
   await drop(page, { 'other.gguf': new TextEncoder().encode('no model at all, but long enough to be looked at') });
   await page

@@ -67,7 +67,7 @@ test('without a run: P opens the task, typed words play it, halving solves it fo
 test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
   const { page } = await visit(browser, { hash: HUNT });
   await page.getByRole('button', { name: 'Play it yourself' }).click();
-  const offered = () => page.getByRole('group', { name: 'Words that may come next' }).getByRole('button');
+  const offered = () => page.getByRole('group', { name: 'Allowed next words' }).getByRole('button');
   await offered().first().waitFor();
   expect(await offered().allTextContents()).toEqual(['<call>']);
   await offered().first().click();
@@ -78,7 +78,7 @@ test('words are offered by the grammar; Backspace takes the last one back until 
   await write(page, '<call>');
   await page.getByRole('button', { name: '6', exact: true }).waitFor();
   await wordInput(page).fill('9');
-  expect(await page.getByText('No word that may come next begins with “9”.').isVisible()).toBe(true);
+  expect(await page.getByText('No allowed word begins with “9”.').isVisible()).toBe(true);
   // at the lowest number the hunt goes on, unless it is there
   await write(page, '0', '</call>');
   await page.locator('.ending, .transcript [data-kind="observation"]').first().waitFor();

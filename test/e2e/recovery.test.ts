@@ -85,7 +85,7 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   );
   await page.reload();
   const card = page.getByTestId('resume');
-  await card.getByText('A run saved in this browser cannot be gone on with.').waitFor();
+  await card.getByText('A run saved in this browser can’t be resumed.').waitFor();
   await card.getByText(/damaged after it was saved: its checksum is/).waitFor();
   expect(await card.getByRole('button', { name: /^Resume/ }).count()).toBe(0);
   await card.getByRole('button', { name: 'Forget it' }).click();
@@ -112,7 +112,7 @@ test('a save that the browser refuses names how much there is and what to delete
   const said = page.getByTestId('saved').getByText('not saved: this browser’s storage is full.');
   await said.waitFor();
   expect(await said.textContent()).toMatch(
-    /The run takes [\d.]+ MiB; [\d.]+ MiB of [\d.]+ MiB are used\. Forget saved runs/,
+    /The run needs [\d.]+ MiB; [\d.]+ MiB of [\d.]+ MiB are used\. Delete saved runs/,
   );
   const { update } = await read(page);
   await page.getByRole('button', { name: 'Run training' }).click();

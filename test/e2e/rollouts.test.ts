@@ -57,13 +57,13 @@ test('files of verl dropped on the lab open on their own screen, guessed roles a
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
   }, text);
   await page.getByText('Not in this file: token ids, masks, log-probabilities').waitFor();
-  await page.getByText('1 lines could not be read; all others were.').click();
+  await page.getByText('1 line could not be read. The rest was read.').click();
   await page.getByText('2.jsonl, line 4').waitFor();
   await page.getByText('guessed', { exact: true }).click();
   await lines(page).nth(1).click();
   await expect.poll(() => page.getByTestId('record').locator('[data-kind="call"]').count()).toBe(1);
   await page.getByLabel('tags of calls').fill('nothing');
-  await page.getByRole('button', { name: 'Split so' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
   await expect.poll(() => page.getByTestId('record').locator('[data-kind="call"]').count()).toBe(0);
   await page.getByTestId('record').getByText('Nabokov wrote it').waitFor(); // the same rollout, split otherwise
   expect(problems).toEqual([]);

@@ -77,7 +77,7 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
   await page.reload();
   await first.waitFor();
   expect(await page.getByRole('article').count()).toBe(2);
-  await page.getByTestId('notices').getByText('Kept runs that could not be read were put aside: 9.').waitFor();
+  await page.getByTestId('notices').getByText('Some kept runs could not be read: 9.').waitFor();
   await page.getByTestId('notices').getByRole('button', { name: 'Dismiss' }).click();
   await page.getByLabel('Draw run 1').check();
   await page.locator('[data-run="1"] .run-line').waitFor();

@@ -57,7 +57,7 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
   await page.getByTestId('replay').getByText('SmolLM2 · calculator, beside SmolLM2-135M-Instruct, seed 7').waitFor();
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await page.evaluate(() => location.assign('#/lab?v=2&env=world-facts&model=checkpoint&language=text&critic=none'));
-  await page.getByTestId('no-rollouts').getByText('of another environment or model').waitFor();
+  await page.getByTestId('no-rollouts').getByText('another environment or model').waitFor();
   await page.getByTestId('replay-away').waitFor();
   expect(await tokens(page)).toBe(0);
   await framesLater(page);

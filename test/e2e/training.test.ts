@@ -120,7 +120,7 @@ test('an impossible configuration is refused with its reason, and the run that w
   await train(page, 2);
   await unfold(page, 'Objective');
   await page.getByLabel('Advantage', { exact: true }).selectOption('gae');
-  await page.getByText('critic: none, but gae needs values.').first().waitFor();
+  await page.getByText('critic: none, but gae needs a critic.').first().waitFor();
   const { update, applied } = await read(page);
   expect(applied?.estimator).toBe('grpo');
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);

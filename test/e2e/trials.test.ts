@@ -52,7 +52,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
   const weights = await sum();
   // both began with the very weights that the run still has
   expect(await page.getByTestId('trial-start').textContent()).toBe(
-    `Both began at update ${update} with weights ${weights} and the draws of seed 7.`,
+    `Both started at update ${update} with weights ${weights} and the draws of seed 7.`,
   );
   expect(await page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts()).toEqual([
     expect.stringMatching(/^Learning rate η\s+0.002\s+5e-4$/),
@@ -142,7 +142,7 @@ test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes s
   console.log(verdict);
   const told = /^TRAP at update (\d+)/.exec(verdict);
   expect(Number(told?.[1])).toBeLessThanOrEqual(FORTY);
-  expect(verdict).toMatch(/The control had none in 60 updates/);
+  expect(verdict).toMatch(/The control run had no trap in 60 updates/);
   expect(await page.getByLabel('Metric').inputValue()).toBe('rollout/in_group_reward_std');
   expect(verdict).toMatch(
     /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,

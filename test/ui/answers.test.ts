@@ -39,9 +39,9 @@ test('why a token moved is told of those that moved most; of others, and of what
   const [{ row, position, why } = { row: 0, position: 0, why: null }] = readings.whys;
   expect(recordedAnswer(recording, { kind: 'why', update, row, position })).toEqual({ kind: 'why', why, apart: null });
   const other = recordedAnswer(recording, { kind: 'why', update, row, position: 0 });
-  expect(refusal(other)).toContain('that the update moved most');
+  expect(refusal(other)).toContain('biggest movers');
   const branch = { kind: 'branch', of: { update, row }, position, token: 3, temperature: 1, take: 0 } as const;
-  expect(refusal(recordedAnswer(recording, branch))).toContain('does not hold this');
+  expect(refusal(recordedAnswer(recording, branch))).toContain('doesn’t include this');
   expect(recordedAnswer(recording, { kind: 'why', update: update + 1, row, position }).kind).toBe('refused');
 });
 
@@ -56,7 +56,7 @@ test('with both masks off a recorded batch would have pushed at what the tool wr
   expect(observed.every((i) => batch.gradWeights[i] === 0)).toBe(true);
   expect(observed.some((i) => answer.ghost?.batch.gradWeights[i] !== 0)).toBe(true);
   const other = recordedAnswer(recording, { kind: 'ghost', update, changes: { clipLow: 0.1 } });
-  expect(refusal(other)).toContain('what turning either mask would have changed');
+  expect(refusal(other)).toContain('only the two masks');
 });
 
 test.each(['break-it', 'calculator', 'grpo-s'] as const)(
@@ -67,8 +67,8 @@ test.each(['break-it', 'calculator', 'grpo-s'] as const)(
       const changes = turnedBy('advantageMask', config);
       const answer = recordedAnswer(of, { kind: 'ghost', update: batch.update, changes });
       if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
-      expect(compared({ batch, config, changes, ghost: answer.ghost }).said, `update ${batch.update}`).toMatch(
-        /no push changes|nothing changes/,
+      expect(compared({ batch, changes, ghost: answer.ghost }).said, `update ${batch.update}`).toMatch(
+        /no push changes|no trained token changes|nothing changes/,
       );
     }
   },

@@ -7,7 +7,7 @@ const given = presetConfig('number-hunt');
 
 test('what differs from the preset is listed with both values, and a run that has not begun takes all of it', () => {
   const wanted = parseConfig({ ...given, learningRate: 0.01, lossMask: 'off' });
-  const acts = 'acts from the start of the run';
+  const acts = 'acts when the run starts';
   expect(changedFromPreset('number-hunt', wanted, null)).toEqual([
     { name: 'lossMask', from: 'on', to: 'off', acts },
     { name: 'learningRate', from: 0.001, to: 0.01, acts },
@@ -20,7 +20,7 @@ test('when a change acts in a run follows from the knob and from what the run ha
   const acts = (applied: typeof given) =>
     Object.fromEntries(changedFromPreset('number-hunt', wanted, applied).map((c) => [c.name, c.acts]));
   expect(acts({ ...given, seed: 9 })).toEqual({
-    seed: 'the run has it',
+    seed: 'in effect',
     learningRate: 'from the next optimizer step',
     lossMask: 'from the next rollout batch',
     layers: 'after a restart; the run has 2',
@@ -31,6 +31,6 @@ test('changes that cannot run together wait, and say so', () => {
   const wanted = { ...given, groupSize: 1, minibatches: 1, clipHigh: 0.3 };
   const list = changedFromPreset('number-hunt', wanted, given);
   expect(list.find(({ name }) => name === 'clipHigh')?.acts).toBe(
-    'waits, for the knobs cannot run together; the run has 0.2',
+    'waiting, because knobs contradict each other; the run has 0.2',
   );
 });

@@ -8,6 +8,6 @@ test('a downloaded model is called checked where the hub gave a checksum of ever
   });
   const [strong, git, none] = [file('m', 'sha256'), file('c', 'gitSha1'), file('t', null)];
   expect(checkedInWords({ files: [strong, git] })).toBe('checked');
-  expect(checkedInWords({ files: [strong, none] })).toMatch(/^checked but for t\b/);
+  expect(checkedInWords({ files: [strong, none] })).toMatch(/^checked except t\b/);
   expect(checkedInWords({ files: [none] })).toMatch(/^not checked/);
 });

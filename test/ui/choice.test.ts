@@ -126,7 +126,7 @@ test('SmolLM2 without reward, or with a tool that does not tell the truth, stays
 
 test('where seeds differ by all there is, no interval is made of it', () => {
   const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, from: 'journal' } as const;
-  expect(expected(spread).sure).toBe('seeds differ too much to say');
+  expect(expected(spread).sure).toBe('seeds vary too much for an interval');
   expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 %: 0 % to 90 %');
 });
 

@@ -124,10 +124,10 @@ describe('the passages', () => {
     const none = { ...search, passages: [] };
     expect(render({ ...found, searches: [{ ...none, failed: true }] }, 1)).toContain('The tool failed.');
     expect(render({ ...found, searches: [{ ...none, query: '<b>' }] }, 1)).toMatch(
-      /&lt;b&gt;.*No passage has such a word/s,
+      /&lt;b&gt;.*No passage contains these words/s,
     );
     const half = { ...found, given: 'Sea', answer: 'North Sea', scores: { exact: 0, contains: 0, f1: 2 / 3 } };
-    expect(render(half, 1)).toMatch(/F1 0.667, wanted/);
+    expect(render(half, 1)).toMatch(/F1 0.667, expected/);
   });
 });
 

@@ -75,7 +75,7 @@ describe('the address', () => {
     );
     expect(plan).toEqual({ ...defaultPlan('learning'), seeds: 20, arms: ['number-hunt'] });
     expect(corrections).toHaveLength(5);
-    expect(corrections.join('\n')).toContain('seeds: got 99, want a whole number from 1 to 20; set to 20.');
+    expect(corrections.join('\n')).toContain('seeds: 99 isn’t a whole number from 1 to 20. Set to 20.');
   });
 });
 
@@ -94,9 +94,9 @@ describe('the storage', () => {
   });
 
   it.each([
-    ['{"version":1,"res', /are damaged and were put aside/],
+    ['{"version":1,"res', /are damaged and can’t be read/],
     ['null', /are damaged/],
-    ['{"version":99}', /are of another version/],
+    ['{"version":99}', /another version/],
     ['{"version":1,"waiting":[],"failed":[],"results":7,"running":false}', /are damaged/],
   ])('puts %s aside and starts anew', (text, words) => {
     storage.setItem(KEY, text);
@@ -119,7 +119,7 @@ describe('the storage', () => {
     storage.refuses = new DOMException('', 'QuotaExceededError');
     expect(save(stored)).toMatch(/Not saved: this site’s storage is full/);
     storage.refuses = new DOMException('', 'SecurityError');
-    expect(save(stored)).toMatch(/Not saved: the browser refuses storage/);
+    expect(save(stored)).toMatch(/Not saved: the browser blocks storage/);
   });
 });
 

@@ -19,24 +19,22 @@ test.each(CELLS)(
     const c = parseConfig({ estimator, lossMask, advantageMask, gamma: 0.9, critic: 'shared' });
     const sentence = maskSentence(c);
     const says = (words: string) => sentence.includes(words);
-    expect(says('Only what the agent wrote is graded')).toBe(lossMask === 'on');
-    expect(says('rewarded or punished for the environment’s words')).toBe(
-      lossMask === 'off' && advantageMask === 'off',
-    );
-    expect(says('Graded text is diluted')).toBe(lossMask === 'off' && advantageMask === 'on');
+    expect(says('Only the agent’s own tokens are trained')).toBe(lossMask === 'on');
+    expect(says('rewarded or punished for observation tokens')).toBe(lossMask === 'off' && advantageMask === 'off');
+    expect(says('The loss is diluted')).toBe(lossMask === 'off' && advantageMask === 'on');
     // credit that decays on its way: bi-level GAE starts afresh at each turn, and a single score has no way to go
     const leaks = ['gae', 'reinforce', 'reinforce++'].includes(estimator) && advantageMask === 'off';
-    expect(says('Credit leaks away')).toBe(leaks);
+    expect(says('Credit decays while')).toBe(leaks);
     expect(says('entropy bonus')).toBe(lossMask === 'off');
-    expect(says('the critic is taught there')).toBe(estimator.endsWith('gae') && advantageMask === 'off');
+    expect(says('the critic trains on them')).toBe(estimator.endsWith('gae') && advantageMask === 'off');
     expect(sentence).not.toMatch(/undefined|null| {2}/);
   },
 );
 
 test('without decay no credit leaks, and the sentence does not claim it', () => {
   const c = plain({ estimator: 'gae', advantageMask: 'off' });
-  expect(maskSentence(c)).toContain('undiminished, since γ and λ are 1');
-  expect(maskSentence({ ...c, lambda: 0.95 })).toContain('Credit leaks away');
+  expect(maskSentence(c)).toContain('without decay, since γ and λ are 1');
+  expect(maskSentence({ ...c, lambda: 0.95 })).toContain('Credit decays while');
 });
 
 test.each(GROUPS)('%s: the advantage mask changes nothing unless reward lies on an observation', (estimator) => {
@@ -48,21 +46,23 @@ test.each(GROUPS)('%s: the advantage mask changes nothing unless reward lies on 
 
 test('a sum over tokens is not diluted, and the sentence says so', () => {
   const c = plain({ lossMask: 'off', aggregation: 'seq-mean-token-sum-norm' });
-  expect(maskSentence(c)).toContain('a sum is not diluted');
+  expect(maskSentence(c)).toContain('A sum isn’t diluted');
   expect(maskPhrase(c)).toBe('not pushed');
 });
 
 test('an override speaks in place of its switch', () => {
   const c = plain({ estimator: 'gae', policyTokens: 'off', advantageTokens: 'off' });
   expect(agentOnly(c, 'policyTokens')).toBe(false);
-  expect(maskSentence(c)).toContain('rewarded or punished for the environment’s words');
-  expect(maskSentence(plain({ estimator: 'gae', valueTokens: 'off' }))).toContain('the critic is taught 0 there');
+  expect(maskSentence(c)).toContain('rewarded or punished for observation tokens');
+  expect(maskSentence(plain({ estimator: 'gae', valueTokens: 'off' }))).toContain(
+    'the critic trains towards 0 on them',
+  );
 });
 
 test('whitened advantages that are not masked again push observations by a constant', () => {
   const c = parseConfig({ estimator: 'gae', lossMask: 'off', remask: 'off' });
-  expect(maskSentence(c)).toContain('pushed by one constant');
-  expect(maskPhrase(c)).toBe('all pushed by one constant');
+  expect(maskSentence(c)).toContain('pushed by the same constant');
+  expect(maskPhrase(c)).toBe('all pushed by the same constant');
 });
 
 const expected = (c: RunConfig) => invariants(c).map((each) => (each.expected === 'zero' ? 0 : 1));

@@ -4,15 +4,15 @@ import { noRolloutsWords } from '../../src/ui/rollout/noRollouts.ts';
 const READY = { session: 'ready', busy: false, update: 0, away: false, missing: false, preset: 'smollm2-calculator', imitating: null } as const; // prettier-ignore
 
 test('a run that was saved and gone on with says that its rollouts are gone; one that has begun says nothing of the kind', () => {
-  expect(noRolloutsWords({ ...READY, update: 4 })).toMatch(/not saved with a run: those of its 4 updates are gone/);
-  expect(noRolloutsWords({ ...READY, update: 1, busy: true })).toMatch(/that of its first update is gone/);
+  expect(noRolloutsWords({ ...READY, update: 4 })).toMatch(/4 updates.*Rollouts aren’t saved/);
+  expect(noRolloutsWords({ ...READY, update: 1, busy: true })).toMatch(/1 update\).*Rollouts aren’t saved/);
   expect(noRolloutsWords(READY)).toBe('This run has no rollouts yet. Run training, or step one update.');
 });
 
 test('an imitation says that who is imitated errs on purpose, and compares its loss once there are two', () => {
   const after = (losses: readonly number[]) =>
     noRolloutsWords({ ...READY, busy: true, imitating: { total: 30, losses } });
-  expect(after([])).toMatch(/errs now and then on purpose.* follow after step 30\.$/);
+  expect(after([])).toMatch(/deliberate mistakes.* follow after step 30\.$/);
   expect(after([0.803])).not.toContain('0.803');
   expect(after([0.803, 0.5])).toMatch(/0\.803 at first, 0\.5 in the last step\.$/);
 });

@@ -60,7 +60,7 @@ test.each<[string, readonly string[], RegExp]>([
   ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: got "x"; want a number\./],
   ['another version', [runLine(MANIFEST).replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
   ['no backend', [runLine(MANIFEST).replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: got a run without its name, start, backend or knobs; want all four\./],
-  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: seed: got -9; want a whole number/],
+  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: seed: -9 isn’t a whole number/],
   ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: got update nothing after -1; want updates that rise\./],
 ])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
   expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);
@@ -117,13 +117,13 @@ test('what does not read is told by file; runs that are there keep their place w
   await openFiles(Array.from({ length: 30 }, (_, i) => placed(`runs/${i}.json`, JSON.stringify(result(`a=${i}`, i)))));
   expect(useRuns.getState().runs).toHaveLength(24);
   expect(useOpened.getState().problems).toEqual([
-    '6 more found no room: the list holds 24 runs. Delete some and open them again.',
+    '6 more didn’t fit: the list holds 24 runs. Delete some and open them again.',
   ]);
   const before = useRuns.getState().runs;
   await openFiles([placed('a.jsonl', LOG.join('\n'))]);
   expect(useRuns.getState().runs).toEqual(before);
   await openFiles([placed('picture.png', '')]);
-  expect(useOpened.getState().problems[0]).toMatch(/^Got picture\.png; want a log/);
+  expect(useOpened.getState().problems[0]).toMatch(/^No run found in picture\.png\. Choose a log/);
 });
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */

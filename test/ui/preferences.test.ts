@@ -48,8 +48,8 @@ function curve(values: readonly number[]): Series {
 const ramp = (from: number, to: number) => Array.from({ length: 40 }, (_, i) => from + ((to - from) * i) / 39);
 
 test.each([
-  [ramp(0, 2), ramp(0.6, 0.2), 'pleases the model, not the task'],
-  [ramp(0, 2), ramp(0.2, 0.6), 'pleasing the model is solving the task'],
+  [ramp(0, 2), ramp(0.6, 0.2), 'pleases the reward model, not the task'],
+  [ramp(0, 2), ramp(0.2, 0.6), 'both rise together'],
   [ramp(2, 0), ramp(0.6, 0.2), 'went from'],
 ])('score and success are told apart', (score, success, words) => {
   const series = new Map<MetricName, Series>([

@@ -34,10 +34,10 @@ describe('the channel of pushes', () => {
     expect(whatPushed(batch, at, false)).toMatch(/^▲ .* up/);
     const singles = new Uint8Array(size).fill(1, at, at + 1);
     expect(whatPushed({ ...batch, singles }, at, false)).toBe(
-      'Only one word is legal here: nothing was decided, and no update can change its probability of 1.',
+      'Only one word is legal here, so its probability is always 1: no update can change it.',
     );
     const lossMask = new Float32Array(size);
-    expect(whatPushed({ ...batch, singles, lossMask }, at, false)).toMatch(/It counts nowhere\.$/);
+    expect(whatPushed({ ...batch, singles, lossMask }, at, false)).toMatch(/It isn’t counted anywhere\.$/);
   });
 
   test('a success with A = +.93 is up', () => {

@@ -53,7 +53,7 @@ test('what an older page saved is read: newest numbers beside the curves, a chec
   expect(readStored(of(null)).order).toBe(0);
   expect([...unlisted.series.keys()]).toEqual(['rollout/success']);
   expect(unlisted.checkpoint?.rewardModel).toBeNull();
-  expect(() => readStored(of({ ...record, id: -1 }))).toThrow(/record it goes on in does not read/);
+  expect(() => readStored(of({ ...record, id: -1 }))).toThrow(/record it continues can’t be read/);
 });
 
 interface Kept {
@@ -78,8 +78,8 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
   'another version': [(kept) => (kept.checkpoint.version = 99), /It is of version 99; this page reads version 3/],
   'a curve that does not read': [(kept) => curve(kept)?.fill(NaN), /want rising updates and finite values/],
   'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
-  'no page': [(kept) => (kept.page = null), /Its curves are no set of curves/],
-  'flags that are none': [(kept) => kept.page && (kept.page.flags = 7), /marks of changed knobs do not read/],
+  'no page': [(kept) => (kept.page = null), /Its curves can’t be read/],
+  'flags that are none': [(kept) => kept.page && (kept.page.flags = 7), /list of changed knobs can’t be read/],
   'another name': [(kept) => (kept.name += 's'), /damaged after it was saved/],
 };
 
@@ -90,5 +90,5 @@ test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong 
 });
 
 test.each([null, 7, 'run', []])('what is no run, such as %j, is refused', (kept) => {
-  expect(() => readStored(kept)).toThrow(/no run|the save: got undefined/);
+  expect(() => readStored(kept)).toThrow(/not a run|the save: got undefined/);
 });

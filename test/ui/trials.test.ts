@@ -33,18 +33,18 @@ const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
 
 test('one seed: of all tasks there are two shares have no test: what varies is the seed', () => {
   const text = trialVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
-  expect(text).toContain('Of all 16 tasks 75 % and 88 %. These are all tasks there are');
+  expect(text).toContain('Of all 16 tasks 75 % and 88 %. Evaluation covers every task');
   const far = trialVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
   for (const told of [text, far]) {
     expect(told).not.toMatch(/chance|test|ahead|p = /);
-    expect(told).toMatch(/One seed says how these two runs came out, not what the change does/);
+    expect(told).toMatch(/One seed isn’t evidence/);
   }
   expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
     'Of all 16 tasks both solve 50 %',
   );
   // 21 of Countdown's tasks are held out and 64 were asked for: all that are held out
   const few = [0.25, 0.75].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 21 }), { env: 'countdown' })); // prettier-ignore
-  expect(trialVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. These are all');
+  expect(trialVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. Evaluation covers every task');
 });
 
 test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be told, .25 against .875 can', () => {
@@ -54,7 +54,7 @@ test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be
   expect(text).toContain('Of 16 different held-out tasks 75 % and 88 %: cannot tell');
   expect(text).toContain('Fisher’s exact test, p = .65');
   expect(text).not.toContain('ahead');
-  expect(of16(0.25, 0.875)).toContain('the policy of B solves more than chance makes of so many');
+  expect(of16(0.25, 0.875)).toContain('B solves more, beyond chance');
 });
 
 test('one seed: arms that played the same tasks are compared task by task, which tells more than two shares', () => {
@@ -69,11 +69,11 @@ test('one seed: arms that played the same tasks are compared task by task, which
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
   // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
   expect(trialVerdict([a, b])).toContain(
-    'tasks 31 % and 44 %: 0 solved only by A, 8 only by B: the policy of B solves more than chance makes of so many (task by task, McNemar’s exact test, p = .0078).',
+    'tasks 31 % and 44 %: 0 solved only by A, 8 only by B: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
   );
   // the same shares, but of other tasks
   expect(trialVerdict([a, solving('B', range(12, 40))])).toContain(
-    '12 solved only by A, 20 only by B: cannot tell, chance alone makes such a difference (task by task, McNemar’s exact test, p = .22).',
+    '12 solved only by A, 20 only by B: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
   );
   expect(trialVerdict([a, solving('B', range(20, 40))])).toContain(
     '31 % and 31 %: 20 solved only by A, 20 only by B: cannot tell',
@@ -91,12 +91,12 @@ test('several seeds: a difference is told with its spread, n and an exact test, 
   const told = trialVerdict(arms.flat());
   expect(told).toMatch(/^Over 6 seeds, 40 updates each: A solves 57 % of all tasks, B 36 %\./);
   expect(told).toContain(
-    'B − A: −21 points (from −22 to −20; higher on 0 of 6 seeds, exact sign test p = .031): A is ahead by more than chance makes.',
+    'B − A: −21 points (from −22 to −20; higher on 0 of 6 seeds, exact sign test p = .031): A is ahead by more than chance explains.',
   );
   const five = trialVerdict(arms.slice(0, 5).flat());
-  expect(five).toContain('exact sign test p = .063): cannot tell. About 6 seeds would tell, if it stayed like this.');
+  expect(five).toContain('exact sign test p = .063): cannot tell. About 6 seeds would be enough');
   const unclear = trialVerdict([0.2, -0.1, 0.3].flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
-  expect(unclear).toContain('exact sign test p = 1): cannot tell. About 37 seeds would tell, if it stayed like this.');
+  expect(unclear).toContain('exact sign test p = 1): cannot tell. About 37 seeds would be enough');
   expect(five + unclear).not.toContain('ahead');
 });
 
@@ -113,7 +113,7 @@ test('several seeds: the sentence says what its p says, in all ways in which up 
         const exact = Math.min(1, (2 * tail) / 2 ** n);
         const what = `${better} better, ${tied} tied, ${worse} worse: ${told}`;
         expect(Number(p), what).toBe(Number(exact.toPrecision(2)));
-        expect(told.includes('is ahead by more than chance makes'), what).toBe(exact < 0.05);
+        expect(told.includes('is ahead by more than chance explains'), what).toBe(exact < 0.05);
         expect(told.includes('cannot tell'), what).toBe(exact >= 0.05);
         expect(told.includes(`alike on ${tied}`), what).toBe(tied > 0);
         if (exact < 0.05) expect(told, what).toContain(`: ${better > worse ? 'B' : 'A'} is ahead`);
@@ -156,9 +156,9 @@ test('a verdict says where it began and ended, who is less decided, who was trap
     arm('B', { 'rollout/success': 0.3, 'actor/entropy': 0.9 }, trap),
   ]);
   expect(text).toMatch(/^From update 10 to 50: A solves 60 % of its rollouts, B 30 %\./);
-  expect(text).toContain('B is less decided: its entropy is 0.9 nats against 0.2.');
-  expect(text).toContain('B ran into the trap at update 50.');
-  expect(text).toMatch(/for that train more seeds\.$/);
+  expect(text).toContain('B is less certain: its entropy is 0.9 nats, against 0.2.');
+  expect(text).toContain('B was trapped at update 50.');
+  expect(text).toMatch(/Train more seeds\.$/);
   expect(text).not.toContain('held-out'); // not measured
 });
 
@@ -166,12 +166,12 @@ test('entropies are not compared where they are taken over other tokens', () => 
   const on = arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 });
   const off = arm('B', { 'rollout/success': 0.6, 'actor/entropy': 1.6 });
   const text = trialVerdict([on, withKnobs(off, { lossMask: 'off' })]);
-  expect(text).toContain('Entropy and KL do not compare: for B they are taken over the tool’s words too.');
-  expect(text).not.toContain('less decided');
+  expect(text).toContain('Don’t compare entropy and KL: for B');
+  expect(text).not.toContain('less certain');
   for (const knob of [{ aggregation: 'seq-mean-token-sum-norm' }, { choiceMask: 'on' }] as const) {
     const averaged = trialVerdict([on, withKnobs(off, knob)]);
-    expect(averaged).toContain('Entropy and KL do not compare: each is averaged as its own loss is.');
-    expect(averaged).not.toContain('less decided');
+    expect(averaged).toContain('Don’t compare entropy and KL: the two runs average');
+    expect(averaged).not.toContain('less certain');
   }
 });
 
@@ -197,10 +197,10 @@ const broke = (seed: number, spreads: readonly [number, number], health: Health 
 
 test('a run that broke is told beside its control: what was left of the spread of each, and that one seed says no more', () => {
   const text = trialVerdict(broke(1, [0.02, 0.35], TRAP), SPREAD);
-  expect(text).toMatch(/^TRAP at update 50: .* The spread is 0\.02\. The control had none in 50 updates\./);
-  expect(text).toContain('the spread of rewards within a prompt ends at 0.02, and at 0.35 in the control.');
+  expect(text).toMatch(/^TRAP at update 50: .* The spread is 0\.02\. The control run had no trap in 50 updates\./);
+  expect(text).toContain('smoothed: 0.02, control 0.35.');
   const both = broke(1, [0.02, 0.01], TRAP).map((each) => withRun(each, { health: [{ update: 50, health: TRAP }] }));
-  expect(trialVerdict(both, SPREAD)).toContain('The control ran into it too, at update 50.');
+  expect(trialVerdict(both, SPREAD)).toContain('The control run was trapped too, at update 50.');
 });
 
 test('several seeds of the trap are pairs: five that go one way cannot be told by the sign test (p = .063), six can; the spread the same', () => {
@@ -209,18 +209,20 @@ test('several seeds of the trap are pairs: five that go one way cannot be told b
   expect(five).toContain(
     'TRAP on 5 of 5 seeds of break it (at update 50, 50, 50, 50, 50) and on 0 of 5 of the control: cannot tell (5 seeds only break it, 0 only the control, exact sign test p = .063).',
   );
-  expect(five).toContain('larger on 0 of 5 seeds, exact sign test p = .063): cannot tell. About 6 seeds would tell');
+  expect(five).toContain(
+    'larger on 0 of 5 seeds, exact sign test p = .063): cannot tell. About 6 seeds would be enough',
+  );
   expect(five).toMatch(/On seed 1: The spread is 0\.02\.$/);
   const six = trialVerdict(seeds.flat(), SPREAD);
   expect(six).toContain(
-    'more than chance makes (6 seeds only break it, 0 only the control, exact sign test p = .031).',
+    'more than chance explains (6 seeds only break it, 0 only the control, exact sign test p = .031).',
   );
   // differences −.33, −.37, −.29, −.34, −.31, −.33
-  expect(six).toContain('difference −0.328 (from −0.37 to −0.29; larger on 0 of 6 seeds, exact sign test p = .031): smaller than chance makes.'); // prettier-ignore
+  expect(six).toContain('difference −0.328 (from −0.37 to −0.29; larger on 0 of 6 seeds, exact sign test p = .031): smaller than chance explains.'); // prettier-ignore
   const alike = [0.1, -0.1, 0.05].map((d, i) => broke(i + 1, [0.3 + d, 0.3], null)).flat();
   const unclear = trialVerdict(alike, SPREAD);
   expect(unclear).toMatch(/^TRAP on 0 of 3 seeds of break it and on 0 of 3 of the control: cannot tell \(.* p = 1\)/);
-  expect(unclear).toMatch(/: cannot tell\. About \d+ seeds would tell, if it stayed like this\.$/);
+  expect(unclear).toMatch(/: cannot tell\. About \d+ seeds would be enough/);
 });
 
 test('break it has a control: the same task, seed and beginning, of gentle updates, that goes on where the other stops', () => {
@@ -309,7 +311,7 @@ test('an arm whose worker does not answer is told after ten seconds, and again w
     expect(told).toEqual([true, false]);
     const state = { ...useTrial.getState(), trial: { title: '', arms: [one], fork: undefined }, silent: true };
     expect(progressWords(state)).toBe(
-      `A: update 0/${config.updates}. Its worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.`,
+      `A: update 0/${config.updates}. Its worker has not answered for 10 s. It’s busy or stuck; Cancel ends it.`,
     );
   } finally {
     vi.useRealTimers();

@@ -26,8 +26,8 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
       <section className="stack" aria-label="Adapter">
         <h3>The adapter</h3>
         <p className="small soft">
-          A folder as a zip that <code>peft.PeftModel.from_pretrained</code> opens beside {checkpoint.base?.name}, with
-          its moments and curves: dropped on this page the run goes on bit for bit.
+          A zipped folder for <code>peft.PeftModel.from_pretrained</code> on top of {checkpoint.base?.name}, with
+          optimizer moments and curves. Drop it on this page to continue the run bit for bit.
         </p>
         <button
           type="button"
@@ -38,12 +38,12 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
             void exportRun(run).finally(() => setBusy(false));
           }}
         >
-          Adapter and all it takes to go on, {bytes(adapter + checkpointBytes(checkpoint))} (the adapter alone:{' '}
+          Adapter with everything to continue, {bytes(adapter + checkpointBytes(checkpoint))} (the adapter alone:{' '}
           {bytes(adapter)})
         </button>
       </section>
-      <section className="stack" aria-label="One model of both">
-        <h3>One model of both</h3>
+      <section className="stack" aria-label="Merged model">
+        <h3>Merged model</h3>
         <p className="small soft">
           The checkpoint with the adapter merged into its weights: for llama.cpp if it was a GGUF file, for Transformers
           if it was a folder.
@@ -55,9 +55,7 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
             ))}
           </div>
         ) : (
-          <p className="note small">
-            It is made from {checkpoint.base?.name}, which is not open on this page: drop it on the lab first.
-          </p>
+          <p className="note small">Merging needs {checkpoint.base?.name}. Drop it on the lab first.</p>
         )}
       </section>
     </Dialog>

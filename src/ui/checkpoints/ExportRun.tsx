@@ -32,7 +32,7 @@ export function ExportRun({ run, label, small = false, children }: Props) {
         type="button"
         className={small ? 'quiet small' : 'quiet'}
         aria-label={label}
-        title="A Hugging Face folder as a zip: opens in Transformers, and goes on here when it is dropped on the page"
+        title="A zipped Hugging Face folder: opens in Transformers; drop it on this page to continue the run"
         disabled={busy}
         onClick={press}
       >

@@ -7,7 +7,7 @@ import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
 import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
 
-/** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it cannot be taken. */
+/** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
 export function ImportDialog() {
   const imported = useImport((s) => s.imported);
   if (!imported) return null;
@@ -33,7 +33,7 @@ function Refused({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
   return (
     <>
       <p role="alert">
-        <b>{name} cannot be taken.</b> Nothing has changed.
+        <b>{name} can’t be imported.</b> Nothing has changed.
       </p>
       <ul className="reasons small">
         {reasons.map((reason) => (
@@ -54,11 +54,14 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
   const busy = useLive((s) => s.session === 'ready' && s.update > 0);
   const { config, progress } = run.checkpoint;
   const facts: readonly (readonly [string, string])[] = [
-    ['Run', foreign ? `a model from elsewhere, ${foreign.kind}` : run.name],
+    ['Run', foreign ? `an external model, ${foreign.kind}` : run.name],
     ['File', name],
     ['Environment', config.env],
     ['Advantage', config.estimator],
-    ['Update', foreign ? '0: its weights are the start and the reference' : `${progress.update} of ${config.updates}`],
+    [
+      'Update',
+      foreign ? '0: its weights are the start and the KL reference' : `${progress.update} of ${config.updates}`,
+    ],
     ['Parameters', count(parameters)],
     ...(foreign ? [] : [['Trained on', backendText(run.backend)] as const]),
     ...(foreign && foreign.widened.length > 0 ? [['Widened', `${foreign.widened.join(', ')} to F32`] as const] : []),
@@ -76,16 +79,16 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
       </dl>
       <p className="faint">
         {foreign
-          ? 'It learns from here with the knobs as they are set; moments and critic begin at 0.'
-          : 'It goes on bit for bit on the backend it was trained on.'}
-        {busy && ' The run that is under way gives way; for eight seconds it can be brought back.'}
+          ? 'Training starts from these weights with the current knobs; optimizer moments and critic start at 0.'
+          : 'It continues bit for bit on the backend it was trained on.'}
+        {busy && ' It replaces the current run; you can undo that for eight seconds.'}
       </p>
       <div className="row">
         <button type="button" className="primary" onClick={() => goOn(imported)}>
-          <Icon name="restart" /> {foreign ? 'Begin with it' : `Go on from update ${progress.update}`}
+          <Icon name="restart" /> {foreign ? 'Train from it' : `Continue from update ${progress.update}`}
         </button>
         <button type="button" className="quiet" onClick={closeImport}>
-          Leave it
+          Cancel
         </button>
       </div>
     </>

@@ -61,7 +61,7 @@ async function read(
 ): Promise<void> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES) {
-    const reason = `${name}: got ${bytes} bytes; want at most ${MOST_BYTES}. Choose a smaller model.`;
+    const reason = `${name} has ${bytes} bytes; at most ${MOST_BYTES} can be opened. Choose a smaller model.`;
     show({ kind: 'refused', name, reasons: [reason] });
     return;
   }

@@ -41,8 +41,8 @@ export function ChoiceDialog() {
       onKeyDown={onKey}
     >
       <p className="soft">
-        A picture is a task as an expert solves it. Below it: success on evaluated tasks before and after, as it was
-        measured, and what a run took.
+        Each card: the expert’s solution of one task, measured success on evaluated tasks before → after, and the time
+        of a run.
       </p>
       <div ref={shelves} data-testid="choice">
         {GROUPS.map(([group, { label, doc }]) => (

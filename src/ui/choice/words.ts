@@ -16,7 +16,7 @@ export function expected(result: PresetResult): {
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
-    sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds differ too much to say' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
     of: `${seeds} seeds`,
   };
 }
@@ -40,7 +40,7 @@ export function timeWords(
   const known = here && PRESET_RESULTS[here.preset]?.seconds;
   if (here && known) {
     const factor = (here.secondsAnUpdate * presetConfig(here.preset).updates) / known;
-    const hint = `Worked out from the run on this page, ${PRESETS[here.preset].label}.`;
+    const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;
     return { text: `about ${spent(measured * factor)} here`, hint };
   }
   return { text: `${spent(measured)} on a server`, hint: 'Measured on the CPU backend, on two cores of a server; not on this machine.' }; // prettier-ignore

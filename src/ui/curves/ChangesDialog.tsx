@@ -12,12 +12,12 @@ export function ChangesDialog({ close }: { readonly close: () => void }) {
   return (
     <Dialog title="Knobs changed on the way" className="help" onClose={close}>
       <p className="faint">
-        Numbers as at the dotted lines of the curves. Press one to see where it stands. A run that learns moves without
-        a change, too: whether it was the change,{' '}
+        These numbers mark dotted lines in the curves. Press one to go there. A learning run improves without any
+        change, too. To see whether the change did it, use{' '}
         <a className="told-by" href="#/runs">
           Compare by training
-        </a>{' '}
-        tells.
+        </a>
+        .
       </p>
       <ChangeList changes={live.flags} show={show} series={live.series} />
     </Dialog>

@@ -79,7 +79,7 @@ export function ChartCard({ metric, enlarge }: Props) {
 function useMissing(metric: MetricName): string {
   const updated = useLive((s) => s.update > 0);
   const recorded = useRecorded();
-  if (recorded) return metric in ENGINE_METRICS ? 'not recorded: it is of a machine' : 'not in the recording';
+  if (recorded) return metric in ENGINE_METRICS ? 'not recorded: it depends on the machine' : 'not in the recording';
   return updated ? 'not measured in this run' : 'after the first update';
 }
 

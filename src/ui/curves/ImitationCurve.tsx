@@ -20,7 +20,7 @@ function Curve({ losses }: { readonly losses: readonly number[] }) {
   return (
     <figure
       className="card chart"
-      title="−mean log π of what was shown, before each step"
+      title="−mean log π of the demonstrations, before each step"
       data-testid="imitation-curve"
     >
       <figcaption>

@@ -12,7 +12,10 @@ export function ViewControls() {
   return (
     <>
       <InView />
-      <label className="line small soft smoothing" title="Weight of the past in the smoothed curve; 0: none">
+      <label
+        className="line small soft smoothing"
+        title="Weight of earlier updates in the smoothed curve; 0: no smoothing"
+      >
         Smoothing
         <input
           type="range"
@@ -29,7 +32,7 @@ export function ViewControls() {
         type="button"
         className="quiet small toggle"
         aria-pressed={log}
-        title="A logarithmic scale, where all values in view are above 0"
+        title="Logarithmic scale, if all values in view are above 0"
         onClick={() => scaleByLog(!log)}
       >
         Log

@@ -9,12 +9,12 @@ const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })))
 
 /** What each drawing shows. */
 export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
-  'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
-  graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
-  grid: 'Shade: where the rollouts of this task went. ✕: a move that did not go as told.',
-  sum: 'From left to right. The agent does not see what is wanted unless the task says it.',
-  passages: 'Shaded: words of the query. Boxed: the answer. The agent reads no mark, and nothing struck out.',
-  bandit: 'Which arm is risky, only its name tells the agent.',
+  'number-line': 'Grey: numbers that are still possible. The agent does not see the dashed line.',
+  graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
+  grid: 'Shade: where the rollouts of this task went. ✕: the move didn’t do what the agent asked.',
+  sum: 'Computed from left to right. The agent sees the target only if the task states it.',
+  passages: 'Shaded: words of the query. Boxed: the answer. The agent sees no marks and no struck-out text.',
+  bandit: 'The agent sees only the names of the arms, not which one is risky.',
 };
 
 /** Kinds that are drawn as one SVG; the others are text in boxes. */

@@ -23,7 +23,7 @@ function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum }) {
         {task}{' '}
         {!secret && (
           <>
-            <span className="faint">wanted</span> <strong>{wanted}</strong>
+            <span className="faint">target</span> <strong>{wanted}</strong>
           </>
         )}
       </p>
@@ -36,14 +36,14 @@ function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum }) {
           </li>
         ))}
       </ol>
-      {steps.length === 0 && <p className="faint">Nothing well formed was written.</p>}
+      {steps.length === 0 && <p className="faint">No well-formed turn yet.</p>}
     </div>
   );
 }
 
 function Arms({ view }: { readonly view: Bandit }) {
   const { arms, risky, given, paid } = view;
-  const pays = (arm: string) => (arm === risky ? '1 in a quarter of the cases, else 0' : '.1, always');
+  const pays = (arm: string) => (arm === risky ? '1 in a quarter of the draws, else 0' : 'always .1');
   return (
     <div className="ledger">
       <ol>
@@ -55,7 +55,7 @@ function Arms({ view }: { readonly view: Bandit }) {
           </li>
         ))}
       </ol>
-      {given !== null && !arms.includes(given) && <p>{given} was chosen, which was not on offer.</p>}
+      {given !== null && !arms.includes(given) && <p>{given} was chosen, but is not one of the arms.</p>}
     </div>
   );
 }

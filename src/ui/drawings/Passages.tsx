@@ -11,19 +11,19 @@ export function Passages({ view, turn }: { readonly view: View; readonly turn: n
   const later = (at: number) => turn > 0 && at > turn;
   return (
     <div className="passages">
-      {searches.length === 0 && <p className="faint">Nothing was searched for.</p>}
+      {searches.length === 0 && <p className="faint">No searches.</p>}
       <ol className="stack">
         {searches.map((search) => (
           <li key={search.turn} data-now={search.turn === turn} data-later={later(search.turn)}>
             <p>
               <span className="faint">{search.turn === 0 ? 'in the prompt' : search.turn}</span> searched{' '}
-              <strong>{search.query || 'words it had not read'}</strong>
+              <strong>{search.query || 'words the agent had not read'}</strong>
             </p>
             {search.passages.map((passage) => (
               <Found key={passage.title} passage={passage} answer={view.answer} />
             ))}
             {search.passages.length === 0 && (
-              <p className="faint">{search.failed ? 'The tool failed.' : 'No passage has such a word.'}</p>
+              <p className="faint">{search.failed ? 'The tool failed.' : 'No passage contains these words.'}</p>
             )}
           </li>
         ))}
@@ -40,7 +40,7 @@ function Verdict({ view: { answer, scores } }: { readonly view: View }) {
   if (scores.exact === 1) return <span className="faint">exact match</span>;
   return (
     <span>
-      <span className="faint">F1 {short(scores.f1)}, wanted</span> <strong>{answer}</strong>
+      <span className="faint">F1 {short(scores.f1)}, expected</span> <strong>{answer}</strong>
     </span>
   );
 }

@@ -16,7 +16,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
     } catch {
       // a page on plain http has no clipboard
       download(`${experiment}.md`, 'text/markdown', markdownOf(table));
-      setSaid('The browser refuses the clipboard; downloaded instead.');
+      setSaid('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
   return (
@@ -28,7 +28,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
         Download CSV
       </button>
       <button type="button" className="quiet" disabled={!idle} onClick={() => forget(table.plan)}>
-        Forget these results
+        Delete these results
       </button>
       <span className="faint" role="status">
         {said}
@@ -43,7 +43,7 @@ export function Forgotten() {
   if (forgotten === 0) return null;
   return (
     <p className="note" role="status">
-      {forgotten} results forgotten.{' '}
+      {forgotten} results deleted.{' '}
       <button type="button" onClick={restoreForgotten}>
         Undo
       </button>

@@ -46,14 +46,12 @@ export function QueueButtons() {
         <Cost of={missing} />
       </div>
       {mode === 'elsewhere' && (
-        <p className="note">Another tab of this page works on the queue. This one takes over when it is done.</p>
-      )}
-      {elsewhere > 0 && <p className="faint">Also waiting: {elsewhere} runs of other experiments.</p>}
-      {busy && (
-        <p className="faint">
-          The queue and finished runs survive a reload; the run under way then starts again from its beginning.
+        <p className="note">
+          Another tab of this page is running the queue. This tab takes over when the other is done.
         </p>
       )}
+      {elsewhere > 0 && <p className="faint">Also waiting: {elsewhere} runs of other experiments.</p>}
+      {busy && <p className="faint">The queue and finished runs survive a reload. The current run then starts over.</p>}
     </div>
   );
 }
@@ -66,7 +64,7 @@ function Cost({ of }: { readonly of: readonly RunRequest[] }) {
   return (
     <span className="cost">
       {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
-      <span className="faint">{measured ? 'as measured here' : 'on one CPU core; measured once a run is done'}</span>
+      <span className="faint">{measured ? 'measured here' : 'on one CPU core; measured here after the first run'}</span>
     </span>
   );
 }

@@ -37,7 +37,7 @@ export function Setup() {
       </fieldset>
       <NumberInput label="Seeds" value={plan.seeds} max={MOST_SEEDS} onChange={(seeds) => set({ seeds })} />
       {experiment.shared.updates === undefined ? (
-        <p className="faint">Each preset runs as long as it is set to.</p>
+        <p className="faint">Each preset runs for its own number of updates.</p>
       ) : (
         <NumberInput
           label="Updates in a run"

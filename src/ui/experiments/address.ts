@@ -35,15 +35,15 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcti
   const asked = routeOf(hash) === 'experiments' ? askedBy(hash, corrections) : new Map<string, string>();
   for (const key of asked.keys()) {
     if (!KEYS.includes(key))
-      corrections.push(`${visible(key)}: no part of an experiment, which are ${KEYS.join(', ')}; left out.`);
+      corrections.push(
+        `${visible(key)}: isn’t part of an experiment’s address and was ignored. Use ${KEYS.join(', ')}.`,
+      );
   }
   const named = asked.get('experiment');
   const [first = 'ablation'] = EXPERIMENT_NAMES;
   const name = named !== undefined && isExperiment(named) ? named : first;
   if (named !== undefined && named !== name) {
-    corrections.push(
-      `experiment: got ${visible(named)}, want one of ${EXPERIMENT_NAMES.join(', ')}; shown is ${name}.`,
-    );
+    corrections.push(`experiment: ${visible(named)} isn’t one of ${EXPERIMENT_NAMES.join(', ')}. Showing ${name}.`);
   }
   const own = defaultPlan(name);
   const count = <T>(key: string, most: number, otherwise: T): number | T => {
@@ -52,8 +52,8 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcti
     const value = Math.round(decimal(text) ?? NaN);
     const clamped = Math.min(most, Math.max(1, value));
     if (Number.isNaN(clamped) || !writesExactly(text, clamped)) {
-      const set = Number.isNaN(clamped) ? 'left as it was' : `set to ${clamped}`;
-      corrections.push(`${key}: got ${visible(text)}, want a whole number from 1 to ${most}; ${set}.`);
+      const set = Number.isNaN(clamped) ? 'It stays as it was' : `Set to ${clamped}`;
+      corrections.push(`${key}: ${visible(text)} isn’t a whole number from 1 to ${most}. ${set}.`);
     }
     return Number.isNaN(clamped) ? otherwise : clamped;
   };
@@ -61,11 +61,11 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcti
   const keys = asked.get('arms')?.split(',') ?? [];
   const known = keys.filter((key) => arms.some((arm) => arm.key === key));
   const unknown = keys.filter((key) => !known.includes(key));
-  if (unknown.length > 0) corrections.push(`arms: ${name} has no ${visible(unknown.join(', '))}; left out.`);
+  if (unknown.length > 0) corrections.push(`arms: ${name} has no arm ${visible(unknown.join(', '))}. Ignored.`);
   const backend = asked.get('backend');
   const choice = FIELDS.backend.choices.find((c) => c === backend);
   if (backend !== undefined && !choice) {
-    corrections.push(`backend: got ${visible(backend)}, want one of auto, gpu, cpu; set to ${own.backend}.`);
+    corrections.push(`backend: ${visible(backend)} isn’t one of auto, gpu, cpu. Set to ${own.backend}.`);
   }
   return {
     plan: {

@@ -60,7 +60,7 @@ export function resume(): void {
 /** Empties the queue; finished results stay. */
 export function cancel(): void {
   stopWorker('Cancelled.');
-  change({ waiting: [], mode: 'idle', under: null, note: 'Cancelled. Finished runs stay.' });
+  change({ waiting: [], mode: 'idle', under: null, note: 'Cancelled. Finished runs are kept.' });
   free();
 }
 
@@ -69,7 +69,7 @@ export function resumeStored(): void {
   const { mode, waiting } = useExperiments.getState();
   if (mode !== 'running' || current) return;
   const [first] = waiting;
-  if (first) change({ note: `Resumed. ${first.arm}, seed ${first.seed}, starts again from its beginning.` });
+  if (first) change({ note: `Resumed. ${first.arm}, seed ${first.seed}, starts over.` });
   void take();
 }
 
@@ -86,7 +86,7 @@ async function take(): Promise<void> {
   }
   const run = plannedRunOf(request);
   if (!run) {
-    end('There is no such arm any more.');
+    end('This arm no longer exists.');
     return;
   }
   const under = {
@@ -147,7 +147,7 @@ function send(command: RunCommand): void {
 }
 
 function silent(is: boolean): void {
-  change({ note: is ? `The training worker ${SILENT_WORDS}: it is busy, or stuck; Cancel ends it.` : '' });
+  change({ note: is ? `The training worker ${SILENT_WORDS}. It’s busy or stuck; Cancel ends it.` : '' });
 }
 
 function stopWorker(reason: string): void {

@@ -21,8 +21,8 @@ export function save(stored: Stored): string | null {
     return null;
   } catch (error) {
     const full = error instanceof DOMException && error.name === 'QuotaExceededError';
-    const why = full ? 'this site’s storage is full' : 'the browser refuses storage to this page';
-    return `Not saved: ${why}. The queue goes on, but a reload would lose it. Download the CSV before you close the page.`;
+    const why = full ? 'this site’s storage is full' : 'the browser blocks storage for this page';
+    return `Not saved: ${why}. The queue continues, but a reload would lose it. Download the CSV before you close the page.`;
   }
 }
 
@@ -35,8 +35,8 @@ export function load(): { readonly stored: Stored; readonly problem: string | nu
     return read(text);
   } catch (error) {
     if (text === null)
-      return { stored: NOTHING, problem: 'Nothing will be saved: the browser refuses storage to this page.' };
-    return putAside(text, error instanceof RangeError ? 'are damaged' : 'are of another version of this page');
+      return { stored: NOTHING, problem: 'Nothing will be saved: the browser blocks storage for this page.' };
+    return putAside(text, error instanceof RangeError ? 'are damaged' : 'come from another version of this page');
   }
 }
 
@@ -76,5 +76,8 @@ function putAside(text: string, what: string): { stored: Stored; problem: string
   } catch {
     // where even this is refused, the sentence below is all that can be done
   }
-  return { stored: NOTHING, problem: `The stored experiments ${what} and were put aside. The list starts anew.` };
+  return {
+    stored: NOTHING,
+    problem: `The stored experiments ${what} and can’t be read. A copy is kept; the list starts empty.`,
+  };
 }

@@ -123,7 +123,7 @@ function Read({ metric, frame }: { readonly metric: MetricName; readonly frame: 
   const at = useView((s) => s.at);
   const smoothing = useView((s) => s.smoothing);
   const read = at === null ? undefined : frame.traces[0] && readAt(frame.traces[0], at);
-  if (!read) return <span className="faint">Point at the curve to read it; drag to look closer.</span>;
+  if (!read) return <span className="faint">Point at the curve to read it; drag to zoom in.</span>;
   const smooth = smoothing > 0 ? `, smoothed ${shownText(metric, read.smooth)}` : '';
   return (
     <span className="small" data-testid="read">

@@ -57,8 +57,8 @@ export function HandoverDialog({ run, close }: Props) {
       ) : (
         <>
           <p>
-            A folder that trains this task on: the checkpoint with its tokenizer, the tasks this page would draw next
-            and those it evaluates, and the environment’s rules in Python, which play as here, word for word.
+            A folder to continue this training elsewhere: the checkpoint with its tokenizer, the next training tasks and
+            the evaluated tasks, and the environment in Python, which plays as it does here, word for word.
           </p>
           <div className="row">
             <div className="segments" role="group" aria-label="Engine">
@@ -73,8 +73,8 @@ export function HandoverDialog({ run, close }: Props) {
             </button>
           </div>
           <p className="faint">
-            {WORDS[engine].needs} Beside it: {WORDS[engine].files}; a README with this table. No grammar masks words
-            there: malformed turns are paid for instead.
+            {WORDS[engine].needs} It also has {WORDS[engine].files}, and a README with this table. There is no grammar
+            mask there: malformed turns get a penalty instead.
           </p>
           <p role="status" className="small">
             {said}
@@ -90,7 +90,7 @@ export function HandoverDialog({ run, close }: Props) {
 function KnobTable({ knobs, engine }: { readonly knobs: readonly MappedKnob[]; readonly engine: Engine }) {
   // a region that scrolls is reached by keys
   return (
-    <div className="handover-table" role="region" aria-label="What becomes of each knob" tabIndex={0}>
+    <div className="handover-table" role="region" aria-label="Counterpart of each knob" tabIndex={0}>
       <table className="ruled small">
         <thead>
           <tr>

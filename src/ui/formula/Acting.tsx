@@ -29,9 +29,9 @@ export function Acting() {
       <div className="acting">
         <Since />
         <p className="faint">
-          {isTouched() ? 'Tap the ƒ of a knob, or a term' : 'Point at a knob, or at a term'}: what belongs together is
-          lit, here and in the rollout. Turn a knob of it, and what that would change is worked out on the batch in
-          view; what any other does the next updates tell.
+          {isTouched() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to light the terms and tokens it
+          acts on. Change a knob to preview its effect on the batch in view; other knobs show theirs in the next
+          updates.
         </p>
       </div>
     );
@@ -95,7 +95,7 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
   const held = rose + fell;
   if (held > 0) {
     const sides = [
-      ...(rose > 0 ? [`▲ ${whole(rose)} that had become likelier`] : []),
+      ...(rose > 0 ? [`▲ ${whole(rose)} that had become more likely`] : []),
       ...(fell > 0 ? [`▼ ${whole(fell)} that had become less likely`] : []),
     ];
     return `Clipped in at least one epoch: ${sides.join(', ')}.`;
@@ -114,14 +114,13 @@ function Preview({ target }: { readonly target: Turned }) {
   );
   const wanted = useConfig((s) => s.wanted);
   useLive((s) => s.batchVersion);
-  const config = live.batchConfig;
   const shown = useMemo(
-    () => (ghost && of && changes && config ? compared({ batch: of, config, changes, ghost }) : null),
-    [ghost, of, changes, config],
+    () => (ghost && of && changes ? compared({ batch: of, changes, ghost }) : null),
+    [ghost, of, changes],
   );
   if (!changes || of !== batch || ('knob' in target && changes[target.knob] === undefined)) {
     if (!('knob' in target) || CAN_TRY.has(target.knob) || !moved) return null;
-    return <p className="soft">What it would change takes rollouts that have not been drawn.</p>;
+    return <p className="soft">No preview: this needs rollouts that have not been drawn.</p>;
   }
   return (
     <>
@@ -129,7 +128,7 @@ function Preview({ target }: { readonly target: Turned }) {
         <b>{'algorithm' in target ? turnedName(target, wanted) : FIELDS[target.knob].label}</b>
         <span className="line">
           {shown && <ShowTokens batch={batch} tokens={shown.tokens} />}
-          <button type="button" className="quiet small" title="Ends the trial; the knob stays" onClick={release}>
+          <button type="button" className="quiet small" title="Stop the preview; keep the value" onClick={release}>
             Done
           </button>
         </span>
@@ -138,11 +137,11 @@ function Preview({ target }: { readonly target: Turned }) {
         <p className="soft">{refused}</p>
       ) : shown ? (
         <p className="tried" aria-live="polite" data-testid="tried">
-          {changes.groupSize !== undefined && `The first ${knobText(changes.groupSize)} rollouts of each task alone. `}
+          {changes.groupSize !== undefined && `Only the first ${knobText(changes.groupSize)} rollouts of each task. `}
           With {turnedText(changes)}: {shown.said}
         </p>
       ) : (
-        <p className="soft waiting">Working it out on this batch…</p>
+        <p className="soft waiting">Computing it on this batch…</p>
       )}
     </>
   );

@@ -27,13 +27,13 @@ export function ShowTokens({ batch, tokens }: Props) {
   }
   return (
     <span className="line">
-      <button type="button" className="small" aria-label="The one before" onClick={() => go(k - 1)}>
+      <button type="button" className="small" aria-label="Previous token" onClick={() => go(k - 1)}>
         ‹
       </button>
       <span aria-live="polite">
         {whole(k + 1)} of {whole(tokens.length)}
       </span>
-      <button type="button" className="small" aria-label="The next one" onClick={() => go(k + 1)}>
+      <button type="button" className="small" aria-label="Next token" onClick={() => go(k + 1)}>
         ›
       </button>
     </span>

@@ -1,13 +1,14 @@
 import type { FieldName, RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../domain/ghost.ts';
-import { knobText, percent, short, whole } from '../parts/format.ts';
+import { counted } from '../parts/counted.ts';
+import { percent, short, whole } from '../parts/format.ts';
 import { pushAt } from '../rollout/push.ts';
 import { clipChange } from './clipHeld.ts';
 
 /** Numbers of the loss that a knob's change is told by, beside what it does to advantages and pushes. */
 const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string, of: keyof ObjectiveMeans])[]>>> = {
-  dualClip: [['held by the dual clip, mean over the steps', 'clipFractionLower']],
+  dualClip: [['dual-clip fraction, mean over the steps', 'clipFractionLower']],
   entropyCoef: [['loss', 'total']],
   klCoef: [['KL', 'kl']],
   klEstimator: [['KL', 'kl']],
@@ -21,7 +22,6 @@ const CLIPS: readonly FieldName[] = ['surrogate', 'clipLow', 'clipHigh', 'dualCl
 /** What is tried on a batch. */
 export interface Trial {
   readonly batch: BatchView;
-  readonly config: RunConfig; // the batch was made under
   readonly changes: Partial<RunConfig>;
   readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'>;
 }
@@ -33,7 +33,7 @@ export interface Compared {
 }
 
 /** What a trial changes on its batch. */
-export function compared({ batch, config, changes, ghost: view }: Trial): Compared {
+export function compared({ batch, changes, ghost: view }: Trial): Compared {
   const { batch: ghost } = view;
   const names = Object.keys(changes) as FieldName[];
   const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
@@ -44,16 +44,18 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   if (credit.moved.length > 0) {
     // where the clip holds a token before or after, nothing is turned round
     const still = credit.turned.filter((i) => isInLoss(was, ghost, i) && (pushAt(was, i) === 0 || pushAt(ghost, i) === 0)); // prettier-ignore
-    const held = still.length > 0 ? ` (${whole(still.length)} without a push, before or after)` : '';
-    const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} in sign${held}` : '';
-    const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them of tokens in the loss` : '';
-    told.push(`${whole(credit.moved.length)} advantages change${apart}${sign}`);
+    const held = still.length > 0 ? ` (${whole(still.length)} without a push before or after)` : '';
+    const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} flip sign${held}` : '';
+    const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them in the loss` : '';
+    const all = whole(credit.moved.length);
+    told.push(
+      inLoss!.length === 0
+        ? `no trained token changes (${all} advantages outside the loss do${sign})`
+        : `${all} advantages change${apart}${sign}`,
+    );
   }
-  const clips = names.filter((name) => CLIPS.includes(name));
-  if (clips.length > 0 && 'was' in view) {
-    const [only] = names.length === 1 ? clips : [];
-    const values = only ? [`with ${knobText(config[only])}`, `with ${knobText(changes[only] ?? '')}`] : ['', ''];
-    const { words, tokens } = clipWords(view, was, values as [string, string]);
+  if (names.some((name) => CLIPS.includes(name)) && 'was' in view) {
+    const { words, tokens } = clipWords(view, was);
     const rest = told.length > 0 ? `${told.join('; ')}. ` : '';
     return { said: `${rest}${words}`, tokens };
   }
@@ -61,30 +63,32 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   const ways = [
     ...(pushes.stronger > 0 ? [`${whole(pushes.stronger)} stronger`] : []),
     ...(pushes.weaker > 0 ? [`${whole(pushes.weaker)} weaker`] : []),
-    ...(pushes.turned.length > 0 ? [`${whole(pushes.turned.length)} turned round`] : []),
+    ...(pushes.turned.length > 0 ? [`${whole(pushes.turned.length)} reversed`] : []),
   ];
-  told.push(pushes.moved.length === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
-  if (told.length === 1 && pushes.moved.length === 0) return { said: 'nothing changes on this batch.', tokens: [] };
+  const outsideOnly = credit.moved.length > 0 && inLoss!.length === 0;
+  if (pushes.moved.length > 0) told.push(`pushes: ${ways.join(', ')}`);
+  else if (!outsideOnly) told.push('no push changes');
+  if (told.length === 1 && pushes.moved.length === 0 && !outsideOnly)
+    return { said: 'nothing changes in this batch.', tokens: [] };
   return { said: `${told.join('; ')}.`, tokens: credit.moved.length > 0 ? [...inLoss!, ...outside!] : pushes.moved };
 }
 
 const isInLoss = (was: BatchView, would: BatchView, i: number) => was.lossMask[i] !== 0 || would.lossMask[i] !== 0;
 
-/** Which tokens would be clipped or no longer clipped, and how many in each epoch. The last epoch is counted as in Update's map. */
-function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView, [from, to]: [string, string]) {
+/** Which tokens a changed clip no longer stops or newly stops, and how many each epoch clips; the last epoch as under Update. */
+function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView) {
   const { passes, of, freed, caught } = clipChange(was, ghost);
-  const many = (tokens: readonly number[]) => `${whole(tokens.length)} ${tokens.length === 1 ? 'token' : 'tokens'}`;
   const parted = [
-    ...(freed.length > 0 ? [`${many(freed)} clipped ${from || 'before'}, no longer ${to || 'now'}.`] : []),
-    ...(caught.length > 0 ? [`${many(caught)} newly clipped ${to || 'now'}.`] : []),
+    ...(freed.length > 0 ? [`${counted(freed.length, 'token')} no longer clipped`] : []),
+    ...(caught.length > 0 ? [`${counted(caught.length, 'token')} newly clipped`] : []),
   ];
   const turns = passes.reduce((sum, { was, would }) => sum + Math.abs(was - would), 0);
-  if (turns > freed.length + caught.length) parted.push('A token counts once, even if several epochs clip it.');
-  const held = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in epoch ${pass}`).join(', ');
+  const once = turns > freed.length + caught.length ? ' (each counted once, however many epochs clip it)' : '';
+  const clipped = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in epoch ${pass}`).join(', ');
   const mean = `${percentOf(a.clipFraction)} → ${percentOf(b.clipFraction)}`;
   const words = [
-    ...(parted.length > 0 ? parted : ['The same tokens are clipped.']),
-    `Clipped: ${held}, of ${whole(of)} with an advantage. Clip fraction, mean of all steps: ${mean}.`,
+    `${parted.length > 0 ? parted.join(', ') : 'the same tokens are clipped'}${once}.`,
+    `Clipped: ${clipped}, of ${whole(of)} with an advantage. Clip fraction, mean of all steps: ${mean}.`,
   ];
   return { words: words.join(' '), tokens: [...freed, ...caught].sort((x, y) => x - y) };
 }

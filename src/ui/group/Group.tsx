@@ -71,13 +71,15 @@ function SideBySide() {
     <>
       <Lesson rewards={rewards} config={config} />
       <p className="row quote shared" data-testid="shared">
-        <span className="faint">{alike ? `all ${columns.length} are the same:` : `all ${columns.length} begin:`}</span>{' '}
+        <span className="faint">
+          {alike ? `all ${columns.length} are identical:` : `all ${columns.length} begin with:`}
+        </span>{' '}
         {first.rollout.words.slice(0, shared).map((word, t) => (
           <span key={t} className="word" data-kind={first.rollout.kinds[t]}>
             {word}
           </span>
         ))}
-        {!alike && <span className="faint">then they part: the first token that differs is boxed</span>}
+        {!alike && <span className="faint">then they differ: the first different token is boxed</span>}
       </p>
       <Columns
         columns={columns}
@@ -118,10 +120,9 @@ function Lesson({ rewards, config }: LessonProps) {
   if (!compared) {
     return (
       <p className="card soft">
-        <b>{config.estimator}</b> does not compare the rollouts of a prompt: each token’s advantage comes from its own
+        <b>{config.estimator}</b> does not compare the rollouts of a prompt. Each token’s advantage comes from its own
         rewards
-        {config.critic === 'none' ? '.' : ' and the critic’s values.'} Below each rollout stands the mean over its
-        tokens.
+        {config.critic === 'none' ? '.' : ' and the critic’s values.'} Below each rollout: the mean over its tokens.
       </p>
     );
   }
@@ -131,7 +132,7 @@ function Lesson({ rewards, config }: LessonProps) {
         <b>
           All {rewards.length} scored {short(rewards[0])}.
         </b>{' '}
-        Spread 0 → every advantage is 0 → this group teaches nothing. There is no better or worse rollout to compare.
+        Spread 0 → every advantage is 0 → this group teaches nothing. No rollout is better or worse than another.
       </p>
     );
   }
@@ -187,7 +188,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
           ? trained === null
             ? 'no token carries credit'
             : `trained with ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
-          : 'not learned from (filtered)'}
+          : 'not trained (filtered)'}
       </p>
     </>
   );

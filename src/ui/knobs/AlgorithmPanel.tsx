@@ -39,7 +39,7 @@ export function AlgorithmPanel() {
       {apart.length > 0 && (
         <div className="row between soft algorithm-apart">
           <p>
-            {custom ? `Nearest is ${label}, apart from` : `${label}, but with`}{' '}
+            {custom ? `Closest to ${label}, except for` : `${label}, but with`}{' '}
             {apart.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
           </p>
           <button type="button" className="quiet" onClick={() => chooseAlgorithm(name)}>
@@ -50,9 +50,7 @@ export function AlgorithmPanel() {
       <p className="soft algorithm-doc">{doc}</p>
       {bare && (
         <div className="note">
-          <p>
-            {label} learns from a critic’s values, and this run has no critic. It goes on as it was until a restart.
-          </p>
+          <p>{label} needs a critic, and this run has none. The run continues unchanged until a restart.</p>
           <button type="button" onClick={() => start(useLive.getState().running)}>
             <Icon name="restart" /> Restart with a critic
           </button>

@@ -23,7 +23,7 @@ function Contradictions() {
   if (problems.length === 0) return null;
   return (
     <div className="note bad" role="alert">
-      <p>These knobs cannot run together:</p>
+      <p>These knobs contradict each other:</p>
       <List texts={problems} />
     </div>
   );
@@ -35,7 +35,7 @@ function Warnings() {
   return (
     <div className="note" role="status" data-testid="warnings">
       <p>
-        <Icon name="alert" /> This runs, but seldom does what is meant:
+        <Icon name="alert" /> This runs, but is rarely what you want:
       </p>
       <List texts={found} />
     </div>

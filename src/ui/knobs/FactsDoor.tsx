@@ -15,8 +15,8 @@ export function FactsDoor() {
       <h2 id="facts-door">Ask about your own facts</h2>
       {!given && (
         <p>
-          A file with a line for each fact: <span className="mono">Ada,manager,Ben</span>. The agent learns to search
-          twice in it, as for the office of Ada’s manager. It stays on this machine.
+          Bring a file with one fact per line: <span className="mono">Ada,manager,Ben</span>. The agent learns to search
+          it twice, for example for the office of Ada’s manager. The file stays on this machine.
         </p>
       )}
       {!given && (

@@ -19,7 +19,7 @@ export function FactsPanel() {
         <h3>Your own facts (CSV)</h3>
       </summary>
       <p className="faint">
-        A line for each fact: subject, relation, object. At most 1 MB and 20,000 lines. They are read in this page and
+        One fact per line: subject, relation, object. At most 1 MB and 20,000 lines. Facts are read in this page and
         sent nowhere.
       </p>
       <Give />
@@ -45,7 +45,7 @@ function Give() {
         />
       </label>
       <button type="button" className="quiet" disabled={text.trim() === ''} onClick={() => void readFacts(text)}>
-        Read what is pasted
+        Read pasted facts
       </button>
     </>
   );

@@ -22,7 +22,7 @@ export function FactsProblems({ testId }: Props) {
       </ul>
       {source !== undefined && (
         <p>
-          Those of <bdi>{source}</bdi> are kept.
+          The facts of <bdi>{source}</bdi> stay in use.
         </p>
       )}
     </div>

@@ -20,7 +20,9 @@ export function MaskInvariants() {
           ))}
         </dl>
       ) : (
-        <p className="faint">After the first update: whether any word of the tool was graded, and what was lost.</p>
+        <p className="faint">
+          After the first update: whether any observation token was trained, and how much reward was lost.
+        </p>
       )}
     </section>
   );
@@ -41,7 +43,7 @@ function Row({ invariant, value }: { readonly invariant: Invariant; readonly val
       <dt>{label}</dt>
       <dd>
         <b>{short(value)}</b> {unit === 'tokens' && 'tokens'}
-        <span className="faint"> want {wanted}</span>
+        <span className="faint"> expected {wanted}</span>
         {verdict && (
           <span className="line end verdict-word">
             <Icon name={WORDS[verdict].icon} /> {WORDS[verdict].text}

@@ -51,7 +51,7 @@ function Held() {
     <span
       className="line end held-word"
       data-broken={broken > 0}
-      title="Whether the last update kept to what its masks promise; unfolded, each promise is checked"
+      title="Checks of the masks on the last update; open for each one"
     >
       <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} broken` : 'kept'}
     </span>

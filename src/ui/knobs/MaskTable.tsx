@@ -11,7 +11,7 @@ export function MaskTable() {
   const overridden = useConfig((s) => overrides(s.wanted).length > 0);
   return (
     <table className="mask-table">
-      <caption>The tool’s words, in each of the four cases{overridden && ' with the overrides below'}</caption>
+      <caption>Observation tokens, in each of the four cases{overridden && ' with the overrides below'}</caption>
       <thead>
         <tr>
           <td />

@@ -27,7 +27,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
       setProblem(null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      setProblem(error.message);
+      setProblem(error.problems.map(({ got, want }) => `${got} isn’t ${want}.`).join(' '));
     }
   };
   const letGo = () => {

@@ -25,11 +25,11 @@ export function changedFromPreset(preset: PresetName, wanted: RunConfig, applied
 }
 
 function whenOf(name: FieldName, wanted: RunConfig, applied: RunConfig | null, stuck: boolean): string {
-  if (!applied) return 'acts from the start of the run';
-  if (applied[name] === wanted[name]) return 'the run has it';
+  if (!applied) return 'acts when the run starts';
+  if (applied[name] === wanted[name]) return 'in effect';
   const { when } = FIELDS[name];
   const has = knobText(applied[name]);
   if (when === 'restart') return `after a restart; the run has ${has}`;
-  if (stuck) return `waits, for the knobs cannot run together; the run has ${has}`;
+  if (stuck) return `waiting, because knobs contradict each other; the run has ${has}`;
   return when === 'live' ? 'from the next optimizer step' : 'from the next rollout batch';
 }

@@ -51,13 +51,13 @@ export async function restoreFacts(): Promise<void> {
   if (facts) return;
   putAside(KEY); // written by an older page, or by another hand
   forgetFacts();
-  notice(`Your own facts could not be read again and were put aside: ${problems.join(' ')} Give the file once more.`);
+  notice(`Your own facts could not be read again and were set aside: ${problems.join(' ')} Choose the file again.`);
 }
 
 function readKept(text: string): { source: string; content: string } {
   const { source, content } = readKeptText(text, ['source', 'content']);
   if (typeof source === 'string' && typeof content === 'string') return { source, content };
-  throw new RangeError('it holds no facts');
+  throw new RangeError('it has no facts');
 }
 
 /** Drops the facts, here and for the next visit. */

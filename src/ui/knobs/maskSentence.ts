@@ -12,9 +12,9 @@ export function maskSentence(c: RunConfig): string {
 /** What becomes of the tool's words, in few words: for the table of four cells. */
 export function maskPhrase(c: RunConfig): string {
   if (!agentOnly(c, 'policyTokens')) {
-    if (!agentOnly(c, 'advantageTokens')) return 'trained like the agent’s own words';
-    if (constantPush(c)) return 'all pushed by one constant';
-    return averages(c) ? 'not pushed, but they dilute' : 'not pushed';
+    if (!agentOnly(c, 'advantageTokens')) return 'trained like the agent’s own tokens';
+    if (constantPush(c)) return 'all pushed by the same constant';
+    return averages(c) ? 'not pushed, but dilute the mean' : 'not pushed';
   }
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (decays(c)) return 'not trained, but credit leaks into them';
@@ -30,30 +30,31 @@ function averages(c: RunConfig): boolean {
 }
 
 function graded(c: RunConfig): string {
-  if (agentOnly(c, 'policyTokens')) return 'Only what the agent wrote is graded.';
-  if (!agentOnly(c, 'advantageTokens')) return 'The agent is rewarded or punished for the environment’s words.';
-  if (constantPush(c)) return 'The environment’s words are all pushed by one constant, the −mean/std of whitening.';
+  if (agentOnly(c, 'policyTokens')) return 'Only the agent’s own tokens are trained.';
+  if (!agentOnly(c, 'advantageTokens'))
+    return 'The agent is rewarded or punished for observation tokens it did not write.';
+  if (constantPush(c)) return 'Observation tokens are all pushed by the same constant, the −mean/std of whitening.';
   return averages(c)
-    ? 'Graded text is diluted: the environment’s words count in the mean, but carry no advantage.'
-    : 'The environment’s words are in the loss, but carry no advantage, and a sum is not diluted.';
+    ? 'The loss is diluted: observation tokens count in the mean but carry no advantage.'
+    : 'Observation tokens are in the loss but carry no advantage. A sum isn’t diluted by them.';
 }
 
 function carried(c: RunConfig): string {
   const skips = agentOnly(c, 'advantageTokens');
   if (usesGroups(c.estimator)) {
-    if (skips) return 'One score per rollout, so there is no credit to carry across the tool’s text.';
-    if (!agentOnly(c, 'policyTokens')) return 'Each rollout’s score lands on them too.';
+    if (skips) return 'All tokens of a rollout share one score, so no credit has to cross observations.';
+    if (!agentOnly(c, 'policyTokens')) return 'They get the rollout’s score too.';
     const nothing = c.advantageMask === 'off' && idleSwitch('advantageMask', c) !== null;
-    return `One score per rollout, so no credit leaks into the tool’s text${nothing ? ': the advantage mask changes nothing' : ''}.`;
+    return `All tokens of a rollout share one score, so no credit leaks into observations${nothing ? ' and the advantage mask changes nothing' : ''}.`;
   }
   if (ESTIMATORS[c.estimator].core === 'turns') {
     return skips
-      ? 'Credit goes from turn to turn and skips over the environment.'
-      : 'Credit starts afresh at each turn’s end, so none leaks into the tool’s text.';
+      ? 'Credit goes from turn to turn and skips observations.'
+      : 'Credit restarts at the end of each turn, so none leaks into observations.';
   }
-  if (skips) return 'Credit skips over the environment.';
-  if (decays(c)) return 'Credit leaks away while passing through the tool’s text.';
-  return `Credit passes through the tool’s text undiminished, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;
+  if (skips) return 'Credit skips observations.';
+  if (decays(c)) return 'Credit decays while it passes through observations.';
+  return `Credit passes through observations without decay, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;
 }
 
 function counted(c: RunConfig): string {
@@ -61,9 +62,9 @@ function counted(c: RunConfig): string {
   const facts: string[] = [];
   if (whitens(c) && !agentOnly(c, 'whitenTokens')) facts.push('whitening counts them');
   if (usesCritic(c.estimator) && !agentOnly(c, 'valueTokens'))
-    facts.push(`the critic is taught ${skips ? '0 ' : ''}there`);
-  if (c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens') && !skips) facts.push('KL is paid there');
-  return facts.length > 0 ? `The tool’s words still matter: ${facts.join(', ')}.` : '';
+    facts.push(`the critic trains ${skips ? 'towards 0 ' : ''}on them`);
+  if (c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens') && !skips) facts.push('they pay KL');
+  return facts.length > 0 ? `Observations still matter: ${facts.join(', ')}.` : '';
 }
 
 function regularized(c: RunConfig): string {
@@ -74,7 +75,7 @@ function regularized(c: RunConfig): string {
 }
 
 function undecided(c: RunConfig): string {
-  return c.choiceMask === 'on' ? 'Words that the grammar left no choice about count nowhere.' : '';
+  return c.choiceMask === 'on' ? 'Tokens with only one legal choice aren’t counted anywhere.' : '';
 }
 
 function paid(c: RunConfig): string {

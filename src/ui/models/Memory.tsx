@@ -129,7 +129,7 @@ function OpenOrClose({ card, plan: { length, engine, refusal } }: PlanProps) {
         </span>
       ) : (
         <button type="button" className="primary" disabled={refusal !== null || writing} onClick={openModel}>
-          {opened?.card === card ? 'Open anew so' : 'Open'}
+          {opened?.card === card ? 'Reopen with these settings' : 'Open'}
         </button>
       )}
       <button type="button" className="quiet small end" onClick={closeModel}>

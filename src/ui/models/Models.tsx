@@ -69,7 +69,7 @@ function Told() {
       {refused && (
         <div className="note bad" role="alert">
           <p>
-            <b>{refused.name} cannot be taken.</b> Nothing has changed.
+            <b>{refused.name} can’t be opened.</b> Nothing has changed.
           </p>
           <ul className="small">
             {refused.reasons.map((reason) => (

@@ -79,7 +79,7 @@ function State({ task }: { readonly task: PlayedTask }) {
               <Icon name={task.success ? 'check' : 'cross'} /> {task.success ? 'solved' : 'not solved'}
             </b>
             , {STOPS[task.stop]}, reward <b>{short(task.reward)}</b> in {task.turns.length} turns
-            {!task.judged && '; nobody has told the environment what is right'}
+            {!task.judged && '; the environment doesn’t know the right answer'}
           </>
         )}
       </p>
@@ -125,7 +125,7 @@ function Play() {
             rows={2}
             value={typed}
             disabled={writing}
-            placeholder={`Or play it yourself: type a call, such as ${callForm(task.tools)}, or the answer in words`}
+            placeholder={`Or play it yourself. Type a call such as ${callForm(task.tools)}, or the answer in words`}
             onChange={({ target }) => useTasks.setState({ typed: target.value })}
           />
         </label>

@@ -12,7 +12,7 @@ export function machineBytes(): number | null {
 export function machineInWords(): string {
   const gigabytes = reported();
   if (gigabytes === null) return '';
-  return `The browser reports a machine of ${gigabytes} GB${gigabytes >= MOST_REPORTED_GB ? ' or more' : ''}.`;
+  return `The browser reports ${gigabytes} GB of memory${gigabytes >= MOST_REPORTED_GB ? ' or more' : ''}.`;
 }
 
 const reported = () => ('deviceMemory' in navigator ? Number(navigator.deviceMemory) || null : null);

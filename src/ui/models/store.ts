@@ -104,7 +104,7 @@ function end(): void {
 /** Ends what the worker is doing, and the worker with it: a file may keep it busy for as long as it likes. */
 export function cancel(): void {
   const { looking, opened } = useModels.getState();
-  const closed = opened || !looking ? ' The model is closed: open it again. What was said is still here.' : '';
+  const closed = opened || !looking ? ' The model is closed: open it again. Your conversation is still here.' : '';
   lose(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
 }
 

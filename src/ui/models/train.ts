@@ -53,7 +53,7 @@ export async function takeForRun(given: GivenModel): Promise<boolean> {
   if (useLive.getState().session === 'ready' && applied?.model === 'checkpoint' && under) {
     const [its, other] = await Promise.all([marked(under), marked(given)]);
     if (its === null || its !== other) return false;
-    notice(`The run in the lab learns beside ${given.name} already.`);
+    notice(`The run in the lab already trains adapters for ${given.name}.`);
     return true;
   }
   if (waiting) {

@@ -28,7 +28,7 @@ export function formatsInWords({ weights }: ModelCard): string {
 
 /** What a checkpoint's chat template can do. */
 export function templateInWords({ template }: ModelCard): string {
-  if (template === 'none') return 'none: it goes on with your text as it stands';
+  if (template === 'none') return 'none: the model continues your text';
   return template === 'lists tools' ? 'yes, lists tools itself' : 'yes; tools are written into the system prompt';
 }
 
@@ -37,5 +37,5 @@ export function checkedInWords({ files }: Pick<Listing, 'files'>): string {
   const unchecked = files.filter(({ sha256, gitSha1 }) => sha256 === null && gitSha1 === null).map(({ name }) => name);
   if (unchecked.length === 0) return 'checked';
   if (unchecked.length === files.length) return 'not checked: the hub gave no checksum';
-  return `checked but for ${unchecked.join(', ')}: the hub gave no checksum of ${unchecked.length > 1 ? 'those' : 'that'}`;
+  return `checked except ${unchecked.join(', ')}: the hub gave no checksum for ${unchecked.length > 1 ? 'them' : 'it'}`;
 }

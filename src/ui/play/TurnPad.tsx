@@ -49,7 +49,7 @@ export function TurnPad({ tools, budget }: Props) {
           <Icon name="play" /> Take the turn
         </button>
         <p id="turn-hint" className="small faint">
-          A call as JSON, as the prompt has its tool, or the answer in words; at most {budget} tokens. Enter takes the
+          Type a call as JSON, as the prompt shows it, or the answer in words; at most {budget} tokens. Enter takes the
           turn.
         </p>
       </div>

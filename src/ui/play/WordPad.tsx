@@ -74,7 +74,7 @@ interface WordsProps {
 
 function Words({ matches, meant, onClick }: WordsProps) {
   return (
-    <div className="row words" role="group" aria-label="Words that may come next">
+    <div className="row words" role="group" aria-label="Allowed next words">
       {matches.slice(0, SHOWN).map((word) => (
         <button
           key={word.id}
@@ -103,6 +103,6 @@ function exact(words: readonly Word[], typed: string): Word | undefined {
 
 function hint(typed: string, meant: Word | undefined, legal: number): string {
   if (meant) return `Enter writes ${meant.text}. Backspace takes a word back until the turn ends.`;
-  if (typed !== '') return `No word that may come next begins with “${typed}”.`;
-  return `${legal} words may come next: type one and press Enter, or choose it.`;
+  if (typed !== '') return `No allowed word begins with “${typed}”.`;
+  return `${legal} words are allowed next. Type one and press Enter, or choose it.`;
 }

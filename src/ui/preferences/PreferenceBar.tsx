@@ -13,7 +13,7 @@ export function PreferenceBar() {
         <b>Reward model</b>{' '}
         {preferences
           ? `${preferences.pairs} pairs by the simulated labeller, ${preferences.clicks} by you · loss ${short(preferences.loss)} · agreement ${percent(preferences.agreement ?? undefined)}`
-          : 'has not been fitted yet'}
+          : 'not trained yet'}
       </span>
       <button type="button" onClick={() => useSelection.setState({ preferring: true })}>
         <Icon name="compare" /> Which is better?

@@ -45,12 +45,12 @@ export function PreferenceNumbers() {
           <h3>RLHF and agent RL: what is the difference?</h3>
         </summary>
         <p>
-          In RLHF a model of human preference pays for one answer: it learns from pairs (Bradley–Terry: the better one
-          should score higher, by any amount) and only differences of its score mean something. In agent RL the
-          environment pays: the number was found or it was not, over many turns, with tools that answer at random. Each
-          is gamed in its own way. An agent pleases a reward model by whatever its labellers like; that is why RLHF
-          needs a KL to the reference. Here the simulated labeller likes effort: a tool call is worth something to it
-          even when it leads nowhere. Raise Preference reward, and watch the model’s score rise while success falls.
+          In RLHF a reward model of human preferences scores one answer. It learns from pairs (Bradley–Terry: the better
+          one should score higher, by any amount), so only differences between its scores mean something. In agent RL
+          the environment gives the reward: the number was found or not, over many turns, with tools that answer at
+          random. Each can be gamed. An agent can please a reward model with anything its labellers like, which is why
+          RLHF needs a KL to the reference. The simulated labeller here likes effort: it values a tool call even if it
+          leads nowhere. Raise Preference reward, and watch the reward model’s score rise while success falls.
         </p>
       </details>
     </>

@@ -27,7 +27,7 @@ export function Preferences() {
     if (!pair || !ready) return;
     const [better, worse] = side === 'A' ? [pair.a, pair.b] : [pair.b, pair.a];
     prefer(attemptOf(pair.batch, better.row), attemptOf(pair.batch, worse.row));
-    next(`${side} taken as the better one. ${scoreWords(pair)}`.trim());
+    next(`Saved: ${side} is better. ${scoreWords(pair)}`.trim());
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -61,8 +61,7 @@ export function Preferences() {
 }
 
 function Both({ pair }: { readonly pair: Pair | null }) {
-  if (!pair)
-    return <p className="empty">All rollouts of each prompt are the same, word for word: nothing to compare.</p>;
+  if (!pair) return <p className="empty">All rollouts of each prompt are identical: nothing to compare.</p>;
   return (
     <>
       <p className="strong">
@@ -79,7 +78,7 @@ function Both({ pair }: { readonly pair: Pair | null }) {
 /** What the reward model had thought of the two, once the choice is made. */
 function scoreWords({ a, b }: Pair): string {
   if (a.preferenceScore === null || b.preferenceScore === null) return '';
-  return `The model had given A ${short(a.preferenceScore)} and B ${short(b.preferenceScore)}.`;
+  return `The reward model scored A ${short(a.preferenceScore)} and B ${short(b.preferenceScore)}.`;
 }
 
 function NotReady() {
@@ -88,10 +87,10 @@ function NotReady() {
   return (
     <p className="note">
       {!wanted
-        ? 'No reward model listens: turn it on under Rewards, or choose the RLHF preset, then run.'
+        ? 'There is no reward model. Turn it on under Rewards, or choose the RLHF preset, then run.'
         : started
-          ? 'The reward model comes with a restart, and rollouts to compare with its first update.'
-          : 'Run training first: the rollouts here are a recording.'}
+          ? 'Restart the run to add the reward model. You can compare rollouts after its first update.'
+          : 'Run training first: these rollouts are a recording.'}
     </p>
   );
 }

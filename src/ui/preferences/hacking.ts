@@ -13,13 +13,13 @@ export function hackingSentence(series: ReadonlyMap<MetricName, Series>): string
   const [scoreBefore, scoreNow] = [score?.opening, score?.smooth];
   const [solvedBefore, solvedNow] = [success?.opening, success?.smooth];
   if (!score || scoreBefore === undefined || scoreNow === undefined || score.length < ENOUGH) {
-    return 'When the model’s score rises and success does not, the agent pleases the model and not the task.';
+    return 'If the reward model’s score rises and success doesn’t, the agent pleases the reward model and not the task.';
   }
   if (solvedBefore === undefined || solvedNow === undefined) return '';
   const range = Math.max(...score.buckets.map((b) => b.max)) - Math.min(...score.buckets.map((b) => b.min));
   const rose = scoreNow - scoreBefore > MUCH * range && range > 0;
-  const change = `The model’s score went from ${short(scoreBefore)} to ${short(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
-  if (rose && solvedNow < solvedBefore - LOST) return `▲ ${change}: the agent pleases the model, not the task.`;
-  if (rose && solvedNow > solvedBefore + LOST) return `${change}: so far pleasing the model is solving the task.`;
+  const change = `The reward model’s score went from ${short(scoreBefore)} to ${short(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
+  if (rose && solvedNow < solvedBefore - LOST) return `▲ ${change}: the agent pleases the reward model, not the task.`;
+  if (rose && solvedNow > solvedBefore + LOST) return `${change}: so far both rise together.`;
   return `${change}.`;
 }

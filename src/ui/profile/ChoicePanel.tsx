@@ -4,10 +4,10 @@ import { useLive } from '../run/liveStore.ts';
 import { useProfile } from './store.ts';
 
 const WHY: Readonly<Record<ChoiceReason, string>> = {
-  default: 'Safe ones for such an adapter: nothing had been measured on it when this run began.',
-  forced: 'As the knob Kernels says.',
-  resumed: 'Those the run began with: others would round otherwise.',
-  measured: 'The fastest right ones, measured on this adapter during an earlier run of this shape.',
+  default: 'Safe kernels for this kind of adapter: nothing was measured on it when this run began.',
+  forced: 'Set by the knob Kernels.',
+  resumed: 'The kernels the run began with. Others would round differently.',
+  measured: 'The fastest correct kernels, measured on this adapter during an earlier run of this shape.',
 };
 
 /** Which of several sets of kernels that compute the same this run uses, why, and what was measured of the others. */
@@ -26,7 +26,7 @@ export function ChoicePanel() {
       </p>
       {tuned && (
         <p>
-          Measured meanwhile, for the next start: <b>{tuned.choice}</b>
+          Measured in the meantime, for the next start: <b>{tuned.choice}</b>
         </p>
       )}
       <Tried report={tuned ?? kernels} />
@@ -66,7 +66,7 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
         </table>
       </div>
       {left.length > 0 && <p>Still to measure: {left.join(', ')}.</p>}
-      <p className="faint">Least time of a training step of a small run with this model’s widths.</p>
+      <p className="faint">Shortest time of a training step of a small run with this model’s widths.</p>
     </>
   );
 }

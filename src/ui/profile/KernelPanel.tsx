@@ -35,8 +35,8 @@ export function KernelPanel() {
         <Table measured={measured} />
       ) : (
         <p className="empty">
-          Measuring finds what this device can do at best and times every kernel of an update. The run waits for a few
-          seconds and then goes on as if nothing had been.
+          Measures the peak speed of this device and times every kernel of an update. The run pauses for a few seconds
+          and then continues unchanged.
         </p>
       )}
     </section>
@@ -48,7 +48,10 @@ async function measureNow(): Promise<void> {
   const answer = await measure();
   if (answer.kind === 'profile') useProfile.setState({ measured: answer, busy: false });
   else
-    useProfile.setState({ busy: false, problem: answer.kind === 'refused' ? answer.message : 'Another answer came.' });
+    useProfile.setState({
+      busy: false,
+      problem: answer.kind === 'refused' ? answer.message : 'The engine sent an unexpected answer. Try again.',
+    });
 }
 
 function Table({ measured: { profile, updates } }: { readonly measured: Measured }) {

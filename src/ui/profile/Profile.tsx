@@ -50,8 +50,8 @@ function Empty() {
     <section className="panel empty" aria-label="Profile">
       <p>
         {started
-          ? 'The first update has not ended yet.'
-          : 'What an update takes on your machine is measured here once one has run. The recording ran on another.'}
+          ? 'The first update is still running.'
+          : 'Run one update to measure it on your machine. The recording ran on another machine.'}
       </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>
@@ -87,7 +87,7 @@ function Counts() {
       </div>
       {backend?.reason && <p className="faint">{backend.reason}</p>}
       {counted.length === 0 && (
-        <p className="faint">Told after the first update: {COUNTS.map(([, label]) => label).join('; ')}.</p>
+        <p className="faint">Shown after the first update: {COUNTS.map(([, label]) => label).join('; ')}.</p>
       )}
       <dl className="profile-counts">
         {counted.map(([metric, label, text]) => (
@@ -110,8 +110,8 @@ function Memory({ measured }: { readonly measured: Measured }) {
       <div className="panel-head">
         <h2 id="memory-title">Memory</h2>
         <span className="faint">
-          {bytes(sum)}, taken once
-          {halves && '; cache, activations and the weights that products read in f16'}
+          {bytes(sum)}, allocated once
+          {halves && '; cache, activations and matrix weights in f16'}
         </span>
       </div>
       <table className="ruled profile-table">
@@ -144,12 +144,12 @@ function Share() {
     } catch {
       // a page on plain http has no clipboard
       download('adapter.json', 'application/json', text);
-      setSaid('The browser refuses the clipboard; downloaded instead.');
+      setSaid('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
   const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter, measured));
   return (
-    <section className="panel row" aria-label="Take it away">
+    <section className="panel row" aria-label="Export the profile">
       <button type="button" onClick={() => void share()}>
         Share my adapter
       </button>
@@ -157,7 +157,7 @@ function Share() {
         Download Chrome trace
       </button>
       <span className="faint" role="status">
-        {said || (measured ? 'Copies the measurements as JSON.' : 'Measure first, and the report has the kernels too.')}
+        {said || (measured ? 'Copies the measurements as JSON.' : 'Measure first to include the kernels.')}
       </span>
     </section>
   );

@@ -4,13 +4,13 @@ import { useLive } from '../run/liveStore.ts';
 import { keptTimes, type MeanTimes, spanInWords } from './store.ts';
 
 const SAYS: Readonly<Record<Stage, string>> = {
-  sampling: 'rollouts: tokens drawn, tools and environment answering',
+  sampling: 'rollouts: drawing tokens, tools and environment',
   scoring: 'log-probabilities, entropies and values of the whole batch',
   crediting: 'masks, advantages and returns',
   updating: 'forward, backward and AdamW of every minibatch',
   reporting: 'numbers read back',
-  evaluating: 'evaluated tasks, when they are due',
-  other: 'numbers and views made for the page, weights kept to look back at, kernels tried out',
+  evaluating: 'evaluation, when it is due',
+  other: 'numbers and views for the page, weights kept for inspection, kernel trials',
 };
 const COLUMNS = 60;
 
@@ -81,7 +81,7 @@ function StageTable({ mean, shown, sum }: TableProps) {
             share
           </th>
           <th scope="col" className="wide-only">
-            what it is
+            description
           </th>
         </tr>
       </thead>

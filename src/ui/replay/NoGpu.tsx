@@ -3,7 +3,7 @@ interface Props {
   readonly before?: boolean; // nothing has been run yet
 }
 
-const INSECURE = 'This page came over http from another machine, so the browser hides WebGPU.';
+const INSECURE = 'This page came over http from another machine, so the browser turns WebGPU off.';
 
 /** Why there is no GPU here, and what can be done about it. */
 export function NoGpu({ reason, before = false }: Props) {
@@ -14,7 +14,7 @@ export function NoGpu({ reason, before = false }: Props) {
         What can I do?
       </summary>
       <ul>
-        <li>Nothing: the CPU trains the same, a few updates a second with the first preset.</li>
+        <li>Nothing: the CPU trains too, a few updates per second with the first preset.</li>
         {!isSecureContext && <li>Open the page over https, or on this machine as http://localhost.</li>}
         <li>Use a browser with WebGPU: Chrome or Edge 113, Safari 26, Firefox 141 or newer.</li>
         <li>Switch graphics acceleration on in the browser’s settings, and update the graphics driver.</li>

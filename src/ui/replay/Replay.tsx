@@ -41,12 +41,12 @@ function Shown() {
   const { recording, missing, away } = useReplay();
   const preset = useConfig((s) => s.preset);
   if (missing) {
-    return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
+    return <p className="faint">The recorded run could not be loaded. Press Run training for a real run.</p>;
   }
   if (away) {
     return (
       <p className="stack replay faint" data-testid="replay-away">
-        The recorded run is of {PRESETS[preset].label}, which the knobs no longer ask for.
+        The recording shows {PRESETS[preset].label}; your knobs have changed since.
       </p>
     );
   }

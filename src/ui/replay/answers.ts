@@ -2,8 +2,8 @@ import { recordedBefore, type RecordedReadings, switchFor } from '../../runs/rec
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 
-const RUN_IT = 'Press Run training, and your own run answers it.';
-const NOT_RECORDED = `The recording does not hold this. ${RUN_IT}`;
+const RUN_IT = 'Press Run training to see it on your own run.';
+const NOT_RECORDED = `The recording doesn’t include this. ${RUN_IT}`;
 
 /** What a recording answers to a question about its rollouts, as the run it is of answered; refused, with the reason, where it does not hold that. */
 export function recordedAnswer(recording: Recording, question: Question): Answer {
@@ -20,19 +20,19 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     case 'why': {
       const found = readings.whys.find(at(question));
       if (found) return { kind: 'why', why: found.why, apart: null };
-      return { kind: 'refused', message: `The recording holds this of the ${readings.whys.length} tokens that the update moved most. ${RUN_IT}` }; // prettier-ignore
+      return { kind: 'refused', message: `The recording explains only its ${readings.whys.length} biggest movers. ${RUN_IT}` }; // prettier-ignore
     }
     case 'attention': {
       const found = readings.attentions.find(at(question));
       if (found) return { kind: 'attention', attention: found.attention };
-      return { kind: 'refused', message: `The recording holds this of the ${readings.attentions.length} tokens that the update moved most. ${RUN_IT}` }; // prettier-ignore
+      return { kind: 'refused', message: `The recording has attention only for its ${readings.attentions.length} biggest movers. ${RUN_IT}` }; // prettier-ignore
     }
     case 'rerun':
       return { kind: 'rerun', ...readings.rerun };
     case 'ghost': {
       const kept = recording.batches.find(({ batch }) => batch.update === update);
       const flipped = kept && switchFor(question.changes, kept.config);
-      if (!flipped) return { kind: 'refused', message: `The recording can show what turning either mask would have changed, but nothing of other knobs. ${RUN_IT}` }; // prettier-ignore
+      if (!flipped) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
       const [batch, before] = [readings.ghosts[flipped], recordedBefore(kept.batch, readings.ghosts)];
       return {
         kind: 'ghost',
@@ -88,5 +88,5 @@ function distribution(
     const sure = list([batch.tokens[i] ?? 0], [0]); // there was nothing else to choose from
     return { kind: 'distribution', before: sure, after: sure, now: sure };
   }
-  return { kind: 'refused', message: `The recording holds this of the ${distributions.length} choices that were most open. ${RUN_IT}` }; // prettier-ignore
+  return { kind: 'refused', message: `The recording has this only for its ${distributions.length} most uncertain tokens. ${RUN_IT}` }; // prettier-ignore
 }

@@ -22,12 +22,12 @@ export function ResumeCard() {
               <b>{run.name}</b>{' '}
               <span className="faint">
                 was at {standingOf(run)}, saved {ago(savedAt)} in this browser.
-                {run.checkpoint?.base && ` It will ask for ${run.checkpoint.base.name} again.`}
+                {run.checkpoint?.base && ` You’ll need to open ${run.checkpoint.base.name} again.`}
               </span>
             </p>
           ) : (
             <p>
-              A run saved in this browser cannot be gone on with. <span className="faint">{problem}</span>
+              A run saved in this browser can’t be resumed. <span className="faint">{problem}</span>
             </p>
           )}
           <div className="row">

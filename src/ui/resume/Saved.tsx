@@ -20,7 +20,11 @@ export function Saved() {
   }, []);
   if (refused) {
     return (
-      <span className="chip warn" data-testid="saved" title={`${refused}. Training goes on; a reload would lose it.`}>
+      <span
+        className="chip warn"
+        data-testid="saved"
+        title={`${refused}. Training continues, but a reload would lose the run.`}
+      >
         {refused}
       </span>
     );
@@ -28,7 +32,7 @@ export function Saved() {
   if (savedAt === null) return null;
   const seconds = Math.max(0, now - savedAt) / 1000;
   return (
-    <span data-testid="saved" title="In this browser: after a reload the run can be resumed from there">
+    <span data-testid="saved" title="Saved in this browser: you can resume from there after a reload">
       {seconds < LOOK_MS / 1000 ? 'saved' : `saved ${duration(seconds)} ago`}
     </span>
   );

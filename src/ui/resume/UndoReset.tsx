@@ -28,7 +28,7 @@ function Offer({ standing }: { readonly standing: string }) {
   const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
   return (
     <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
-      A new run took the place of {standing}.{' '}
+      A new run replaced {standing}.{' '}
       <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={bringBack}>
         Undo
       </button>

@@ -10,7 +10,7 @@ import { notice } from '../shell/notices.ts';
 /** Looks for runs of earlier visits; that they cannot be looked for is told. */
 export async function lookForSaved(): Promise<void> {
   const tell = (why: string) =>
-    notice(`Runs saved in this browser cannot be looked for: ${why}. Training works; a reload may lose it.`);
+    notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
   try {
     const kept = await readAll(tell);
     const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
@@ -33,7 +33,7 @@ function offerOf(slot: string, value: unknown): Offer {
       slot,
       run: null,
       ...{ order: -1, savedAt: 0 },
-      problem: error instanceof CheckpointError ? why : `It does not read: ${why}`,
+      problem: error instanceof CheckpointError ? why : `It can’t be read: ${why}`,
     };
   }
 }
@@ -49,7 +49,7 @@ export function noteUnfit(slot: string, problem: string): void {
 export function forgetSaved(slot: string): void {
   useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
   dropSaved(slot).catch((error: unknown) => {
-    notice(`A saved run could not be forgotten: ${error instanceof Error ? error.message : String(error)}.`);
+    notice(`A saved run could not be deleted: ${error instanceof Error ? error.message : String(error)}.`);
   });
 }
 

@@ -26,11 +26,11 @@ export function Attention({ source, t }: { readonly source: Source; readonly t: 
   const anyway = useInsists('attention');
   const subject = useMemo(() => (learned && t > 0 ? { ...source, t, anyway } : null), [learned, source, t, anyway]);
   const asked = useAsked('attention', subject, ask);
-  if (t === 0) return <p className="faint">Nothing stands before the first token.</p>;
+  if (t === 0) return <p className="faint">The first token has nothing before it.</p>;
   if (!asked) return <p className="faint waiting">Asking the run…</p>;
   if (!asked.reply.ok) return <Unanswered kind="attention" reply={asked.reply} />;
   const { attention } = asked.reply.answer;
-  if (!attention) return <p className="faint">The weights of this update are not kept any more.</p>;
+  if (!attention) return <p className="faint">The weights of this update are no longer kept.</p>;
   return <Maps attention={attention} subject={asked.subject} />;
 }
 
@@ -79,7 +79,7 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
       <p className="faint">
         {listed.length === count
           ? 'Per cent of each head’s attention; a column adds up to 100.'
-          : `Per cent of each head’s attention: the ${listed.length} of ${whole(count)} tokens that this layer looks at most, in their order.`}
+          : `Per cent of each head’s attention: the ${listed.length} of ${whole(count)} tokens with the most attention in this layer, in text order.`}
       </p>
       <Shares maps={maps} kinds={kinds} />
     </div>

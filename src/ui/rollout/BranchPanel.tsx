@@ -56,8 +56,8 @@ function Tree({ branches, shown }: { readonly branches: readonly Branch[]; reado
             onClick={() => useSelection.setState({ branch: branch.id })}
           >
             └ turn {turnOf(branch)}:{' '}
-            {branch.was === branch.word ? `${branch.word}, drawn on anew` : `${branch.was} → ${branch.word}`} ·{' '}
-            {short(branch.source.batch.episodes[0]?.reward)}
+            {branch.was === branch.word ? `${branch.word}, continued with new draws` : `${branch.was} → ${branch.word}`}{' '}
+            · {short(branch.source.batch.episodes[0]?.reward)}
           </button>
         </li>
       ))}
@@ -73,7 +73,7 @@ function Beside({ branch }: { readonly branch: Branch }) {
   const [chosen, setChosen] = useState({ key: 'branch', turn: turnOf(branch) });
   const columns = useMemo(
     () => [
-      columnOf('origin', branch.parent === null ? 'Rollout' : 'Branch before', branch.from),
+      columnOf('origin', branch.parent === null ? 'Rollout' : 'Previous branch', branch.from),
       columnOf('branch', 'Branch', branch.source),
     ],
     [branch],

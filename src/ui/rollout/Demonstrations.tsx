@@ -48,8 +48,8 @@ export function Demonstrations() {
         ))}
       </ol>
       <p className="small faint">
-        Calls and answers are learned; what the environment wrote is read only. Who plays here errs now and then on
-        purpose, so that reward has something to teach.
+        Imitation trains on calls and answers; observations are only read. This player makes deliberate mistakes, so RL
+        has something to improve.
       </p>
     </section>
   );

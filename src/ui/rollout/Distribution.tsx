@@ -29,7 +29,7 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
   const i = row * batch.length + t;
   const reply = useDistribution(source, t, since);
   if (batch.roles[i] !== Role.action) {
-    return <p className="distribution faint">Forced by the environment: the policy did not choose this token.</p>;
+    return <p className="distribution faint">The environment wrote this token: the policy did not choose it.</p>;
   }
   if (!reply) return <div className="distribution waiting" aria-busy="true" />;
   if (!reply.ok) {
@@ -64,8 +64,8 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
             ? 'How likely each word was before training (pale bar) and is now (full bar).'
             : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
         {legal > shown.length && (
-          <span title="Legal: the grammar of a turn allows it here">
-            {` The ${shown.length} likeliest of ${whole(legal)} legal words.`}
+          <span title="Legal: the grammar allows it here">
+            {` The ${shown.length} most likely of ${whole(legal)} legal words.`}
           </span>
         )}
       </p>
@@ -140,7 +140,7 @@ function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
         className="option"
         data-drawn={drawn}
         disabled={busy}
-        title={drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'}
+        title={drawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
         onClick={choose}
       >
         <span className="cut mono option-word">{word}</span>
@@ -151,7 +151,7 @@ function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
         <span className="number option-p">{perCent(after)}</span>
         <span className="visually-hidden">
           {before !== null && `, ${perCent(before)} % before`}
-          {drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
+          {drawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
         </span>
       </button>
     </li>

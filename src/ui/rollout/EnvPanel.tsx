@@ -78,7 +78,7 @@ function NothingYet() {
       {begun && (
         <>
           <h2>Environment</h2>
-          <p className="faint">The task is drawn here with the first rollouts.</p>
+          <p className="faint">The task appears with the first rollouts.</p>
         </>
       )}
     </section>

@@ -35,7 +35,7 @@ export function Facts({ t }: { readonly t: number }) {
           {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
         </span>
       </p>
-      {!kept && <p className="chip filtered">not learned from (filtered)</p>}
+      {!kept && <p className="chip filtered">not trained (filtered)</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
       {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
       <TriedFacts i={i} />
@@ -54,7 +54,7 @@ function Recorded({ t }: { readonly t: number }) {
   const i = rollout.row * batch.length + t;
   const kind = rollout.kinds[t] ?? 'prompt';
   const drawn = kind !== 'prompt' && kind !== 'observation';
-  const notDrawn = kind === 'prompt' ? 'n/a: given' : 'n/a: the tool’s';
+  const notDrawn = kind === 'prompt' ? 'n/a: prompt' : 'n/a: observation';
   const outside = batch.lossMask[i] === 0 ? 'n/a: not in the loss' : 'n/a: not measured';
   const or = (text: string, reason: string) => (text === 'n/a' ? reason : text);
   const logprob = drawn || batch.lossMask[i] !== 0 ? batch.logprobs[i] : undefined;
@@ -64,28 +64,32 @@ function Recorded({ t }: { readonly t: number }) {
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? notDrawn : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob', or(short(logprob), notDrawn), 'Recomputed by the learner before the update.'],
-    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : notDrawn, 'As the decoder had it; must agree.'],
+    [
+      'as sampled',
+      drawn ? short(batch.sampledLogprobs[i]) : notDrawn,
+      'From the sampler; must agree with the learner’s.',
+    ],
     ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
     [
       'entropy',
       or(short(logprob !== undefined ? batch.entropies[i] : undefined), notDrawn),
       'In nats; 0 where only one word is legal.',
     ],
-    ['advantage', or(signed(channelValue(view, 'advantage', i)), outside), 'How much better than expected.'],
+    ['advantage', or(signed(channelValue(view, 'advantage', i)), outside), 'How much better than expected this went.'],
     [
       'push',
       or(signed(channelValue(view, 'gradient', i)), outside),
-      'The negative gradient −∂L/∂log π of the token’s own term, summed over the update’s epochs. Above 0 it makes the token likelier.',
+      '−∂L/∂log π of the token’s own loss term, summed over the epochs. Above 0 it makes the token more likely.',
     ],
     [
       'value',
       critic && drawn ? short(batch.values[i]) : critic ? notDrawn : 'n/a: no critic',
-      'The critic’s guess before the token.',
+      'The critic’s estimate before the token.',
     ],
     [
       'return',
       critic && drawn ? short(batch.returns[i]) : critic ? notDrawn : 'n/a: no critic',
-      'What the critic is taught.',
+      'The critic’s training target.',
     ],
     [
       'KL to reference',
@@ -94,8 +98,7 @@ function Recorded({ t }: { readonly t: number }) {
     ],
     ['reward', kind === 'prompt' ? notDrawn : signed(batch.rewards[i]), 'Paid at this token.'],
     ...partsOfToken(batch, i).map(
-      ({ part, amount }) =>
-        [`· ${PART_LABELS[part]}`, signed(amount), 'What the reward of this token is made of.'] as const,
+      ({ part, amount }) => [`· ${PART_LABELS[part]}`, signed(amount), 'A part of this token’s reward.'] as const,
     ),
   ];
   return (
@@ -111,8 +114,7 @@ function Recorded({ t }: { readonly t: number }) {
 }
 
 function drawnFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
-  const hint =
-    'Under the cut distribution that it was drawn from: top-k and top-p leave the rest out. Not what is learned from.';
+  const hint = 'Under the distribution it was drawn from, cut by top-k and top-p. Training does not use it.';
   return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a: not drawn', hint] as const;
 }
 

@@ -125,7 +125,7 @@ function Chips({ members, kept }: ChipsProps) {
           data-kept={isKept(kept, e.row)}
           data-lit={lit && isKept(kept, e.row)}
           aria-pressed={e.row === row}
-          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not learned from (filtered)'}`}
+          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not trained (filtered)'}`}
           tabIndex={e.row === row ? 0 : -1}
           onClick={() => selectRow(e.row)}
         >

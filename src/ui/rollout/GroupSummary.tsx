@@ -20,8 +20,8 @@ export function GroupSummary({ members, chosen, kept }: Props) {
   const rewards = members.map((e) => e.reward);
   const { mean, std } = groupStats(rewards);
   const out = !kept && (
-    <span className="chip filtered" title="The group filter left this prompt out of the update">
-      not learned from (filtered)
+    <span className="chip filtered" title="The group filter dropped this prompt from the update">
+      not trained (filtered)
     </span>
   );
   if (members.length === 0) return null;

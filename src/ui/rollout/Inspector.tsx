@@ -41,11 +41,7 @@ export function Inspector() {
           </button>
         )}
       </div>
-      {token === null ? (
-        <p className="empty">Choose a token of the rollout to see what the update made of it.</p>
-      ) : (
-        <Facts t={token} />
-      )}
+      {token === null ? <p className="empty">Choose a token to see what the update did to it.</p> : <Facts t={token} />}
       <Audit />
     </section>
   );

@@ -21,7 +21,7 @@ export function PushFacts({
   const known = all[0]?.pass !== 0;
   return (
     <div className="mono push-facts" data-testid="push">
-      <p className="soft">The push, the negative gradient of the loss by its log-probability:</p>
+      <p className="soft">Push: minus the gradient of the loss with respect to log π</p>
       <p>{pushFormula(config)}</p>
       <ol>
         {all.map((pass) => (
@@ -31,7 +31,7 @@ export function PushFacts({
           </li>
         ))}
       </ol>
-      {all.length > 1 && <p>together {signed(pushAt(batch, i))}</p>}
+      {all.length > 1 && <p>total {signed(pushAt(batch, i))}</p>}
       {known ? (
         all.length < config.epochs && (
           <p className="faint">

@@ -54,18 +54,18 @@ export function RampLegend({ channel, view, scale, preview }: Props) {
         {!preview && (
           <span
             className="faint"
-            title={`The 99th percentile over the tokens in the loss of this ${over ?? 'batch'}: what is stronger has the same colour`}
+            title={`The 99th percentile over the loss tokens of this ${over ?? 'batch'}. Anything stronger gets the same colour.`}
           >
             {scale > 0
               ? `strongest 1 % of this ${over ?? 'batch'}`
               : over && config
-                ? 'not measured: its weights are not kept'
+                ? 'not measured: the weights are no longer kept'
                 : 'every value is 0'}
           </span>
         )}
         {(channel === 'ratio' || channel === 'gradient') && (
           <span className="one-line">
-            <span className="swatch corner" /> held by the clip
+            <span className="swatch corner" /> clipped
           </span>
         )}
         <span className="swatch hatch" /> {NOTHING_SAID[where]}
@@ -77,7 +77,6 @@ export function RampLegend({ channel, view, scale, preview }: Props) {
 function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: Ghost }) {
   const { label, passes } = preview;
   const said = TRIED[channel];
-  if (said === undefined)
-    return `${CHANNELS[channel].label}: as it was. A trial does not follow what the policy would have become.`;
+  if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
   return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
 }

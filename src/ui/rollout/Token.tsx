@@ -66,9 +66,9 @@ export const Token = memo(function Token(props: Props) {
       aria-label={name}
       title={
         lit === Mark.rose
-          ? '▲ The clip held it as it rose'
+          ? '▲ Clipped while it became more likely'
           : lit === Mark.fell
-            ? '▼ The clip held it as it fell'
+            ? '▼ Clipped while it became less likely'
             : undefined
       }
       onClick={() => selectToken(t, turn)}

@@ -17,7 +17,7 @@ interface ChannelStyle {
 
 /** The channels in the order of their buttons and keys. */
 export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
-  mask: { label: 'Mask', doc: 'Who wrote the token, and whether it is trained.', ramp: 'none', where: 'response' },
+  mask: { label: 'Mask', doc: 'The author of the token, and whether it is trained.', ramp: 'none', where: 'response' },
   advantage: {
     label: 'Adv.',
     doc: 'Advantage: better (+) or worse (−) than expected.',
@@ -26,7 +26,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'Push on log π by the token’s own term: the negative gradient −∂L/∂log π, over all passes of the update. Above 0 (▲) it makes the token likelier. Notched: clipped in a pass.',
+    doc: 'How hard this update pushed the token up (▲) or down (▼): −∂L/∂log π of its own loss term, summed over the epochs. Notched: clipped in an epoch.',
     ramp: 'diverging',
     where: 'loss',
   },
@@ -39,15 +39,15 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   entropy: { label: 'Entropy', doc: 'How undecided the agent was, in nats.', ramp: 'sequential', where: 'action' },
   kl: { label: 'KL', doc: 'log π − log π of the reference, before the update.', ramp: 'diverging', where: 'action' },
-  value: { label: 'Value', doc: 'What the critic expected before the token.', ramp: 'diverging', where: 'action' },
+  value: { label: 'Value', doc: 'The critic’s estimate before the token.', ramp: 'diverging', where: 'action' },
   change: {
     label: 'Δp',
-    doc: 'Probability after the update less before.',
+    doc: 'Probability after the update − before.',
     ramp: 'diverging',
     where: 'action',
     over: 'rollout',
   },
-  reward: { label: 'Reward', doc: 'Paid at the token.', ramp: 'diverging', where: 'response' },
+  reward: { label: 'Reward', doc: 'Reward paid at the token.', ramp: 'diverging', where: 'response' },
 };
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as Channel[];

@@ -42,8 +42,7 @@ export async function holdGhost(changes: Changes): Promise<void> {
 
 /** Why nothing can be tried on the batch in view; null where something can. */
 function refusal(): string | null {
-  if (!live.batchConfig)
-    return 'This is a recording. Take a step: then what a knob would change is worked out on its batch.';
+  if (!live.batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
   return !live.isExample && useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
 }
 
@@ -59,7 +58,7 @@ async function answered(): Promise<void> {
       const now = useTried.getState();
       if (now.of !== of || now.changes !== changes) continue;
       const ghost = got.ok ? got.answer.ghost : null;
-      const reason = got.ok ? 'What this update did is not kept any more.' : got.message;
+      const reason = got.ok ? 'This update is no longer kept.' : got.message;
       useTried.setState({ ghost, refused: ghost ? null : reason });
       useSelection.setState({ ghost: ghost && drawn(ghost, of, config, changes) });
       return;

@@ -1,4 +1,5 @@
 import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { counted } from '../parts/counted.ts';
 import { short } from '../parts/format.ts';
 import type { Session } from '../run/liveStore.ts';
 
@@ -17,20 +18,19 @@ export function noRolloutsWords({ session, busy, update, away, missing, preset, 
   const { label } = PRESETS[preset];
   if (session === 'ready' && imitating) {
     const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
-    const shown =
-      'First it is shown how another plays, who errs now and then on purpose, and learns to write what is written there';
+    const shown = 'Warm-up: it imitates a player that makes deliberate mistakes';
     const fell =
       first === undefined || last === undefined || imitating.losses.length === 1
         ? ''
-        : ` −log p of their tokens: ${short(first)} at first, ${short(last)} in the last step.`;
-    return `${shown}. Rollouts of its own follow after step ${imitating.total}.${fell}`;
+        : ` Imitation loss: ${short(first)} at first, ${short(last)} in the last step.`;
+    return `${shown}. Its own rollouts follow after step ${imitating.total}.${fell}`;
   }
-  if (session === 'starting') return `${label}: the run is being prepared; its first rollouts follow.`;
+  if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
   if (session === 'ready' && update > 0)
-    return `Rollouts are not saved with a run: ${update === 1 ? 'that of its first update is gone' : `those of its ${update} updates are gone`}, the next one’s come. Nothing else is lost.`;
-  if (session === 'ready' && busy) return 'The first rollouts of this run are on their way.';
+    return `Weights and curves are back (${counted(update, 'update')}). Rollouts aren’t saved: they reappear after the next update.`;
+  if (session === 'ready' && busy) return 'Drawing the first rollouts of this run …';
   if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';
   if (session === 'failed') return 'The run ended before its first rollouts.';
-  if (away) return `The recorded run is of another environment or model. Run training to see rollouts of ${label}.`;
-  return missing ? `Run training to see rollouts of ${label}.` : 'The recorded run is being loaded.';
+  if (away) return `The recording shows another environment or model. Run training to see rollouts of ${label}.`;
+  return missing ? `Run training to see rollouts of ${label}.` : 'Loading the recorded run …';
 }

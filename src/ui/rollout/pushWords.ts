@@ -70,15 +70,12 @@ export function passFormula({ push, policy, share, ratio, clipped }: PassPush, a
 
 /** How the update pushed a token by its own term, or why it didn't. */
 export function whatPushed(batch: BatchView, i: number, observation: boolean): string {
-  if (batch.kept[Math.floor(i / batch.length)] === 0)
-    return 'The group filter left this prompt out: no gradient flows through it.';
+  if (batch.kept[Math.floor(i / batch.length)] === 0) return 'The group filter dropped this prompt: no gradient.';
   // its weight in the loss meets a log-probability that is 0 whatever the weights are
   if (batch.singles[i] === 1)
-    return `Only one word is legal here: nothing was decided, and no update can change its probability of 1.${batch.lossMask[i] === 0 ? ' It counts nowhere.' : ''}`;
+    return `Only one word is legal here, so its probability is always 1: no update can change it.${batch.lossMask[i] === 0 ? ' It isn’t counted anywhere.' : ''}`;
   const all = pushes(batch, i);
   if (batch.lossMask[i] !== 0) return pushSentence(all);
-  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss, but the KL term pulls at it.';
-  return observation
-    ? 'The environment wrote this; no gradient flows through it.'
-    : 'Not in the loss: no gradient flows through it.';
+  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss; only the KL term moves it.';
+  return observation ? 'The environment wrote this: no gradient.' : 'Not in the loss: no gradient.';
 }

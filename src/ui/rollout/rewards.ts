@@ -14,13 +14,13 @@ export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
 
 /** What each part is paid for. */
 export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
-  outcome: 'Paid at the end, where the task is solved',
-  process: 'Paid on the way, for each step that brought the task nearer to being solved',
-  call: 'Paid once, at the first well-formed call of a tool that is there',
-  format: 'Taken off for each malformed turn',
+  outcome: 'Paid at the end if the task is solved',
+  process: 'Paid at each call that made progress',
+  call: 'Paid once, at the first well-formed call of an existing tool',
+  format: 'Subtracted for each malformed turn',
   think: 'Paid for a think span that names what the next action needs',
-  turnCost: 'Taken off for every turn',
-  preference: 'Of the reward model, which learns from your comparisons',
+  turnCost: 'Subtracted for every turn',
+  preference: 'From the reward model, which learns from your comparisons',
 };
 
 /** A part of a reward and its size. */

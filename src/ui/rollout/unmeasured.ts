@@ -7,10 +7,10 @@ export function unmeasured({ batch, config }: ChannelView, channel: Channel): st
   if (channel !== 'kl' && channel !== 'value') return null;
   const list = channel === 'kl' ? 'refLogprobs' : 'values';
   if (config && isMeasured({ batch, config }, list)) return null;
-  if (!config || batch.unscored?.includes(list)) return 'Not known: what is in view does not hold it.';
+  if (!config || batch.unscored?.includes(list)) return 'Not recorded for this batch.';
   if (channel === 'kl') {
     const { klCoef, klRewardCoef } = FIELDS;
-    return `Not computed: ${klCoef.label} and ${klRewardCoef.label} are 0, so no reference was asked. Set ${klCoef.label} above 0.`;
+    return `Not computed: ${klCoef.label} and ${klRewardCoef.label} are 0, so nothing is compared with the reference. Set ${klCoef.label} above 0.`;
   }
-  return `Not computed: ${config.estimator} reads no critic’s values. Set ${FIELDS.estimator.label} to gae.`;
+  return `Not computed: ${config.estimator} uses no critic. Set ${FIELDS.estimator.label} to gae.`;
 }

@@ -67,15 +67,15 @@ function Problems() {
     <details className="note problems" open={whole.length > 0 || none}>
       <summary>
         {bad === 0
-          ? `${whole.length} files were not read.`
+          ? `${whole.length} ${whole.length === 1 ? 'file was' : 'files were'} not read.`
           : none
-            ? `No rollouts found: ${count(bad)} lines could not be read.`
-            : `${count(bad)} lines could not be read; all others were.`}
+            ? `No rollouts found: ${bad === 1 ? 'the only line' : `all ${count(bad)} lines`} could not be read.`
+            : `${count(bad)} ${bad === 1 ? 'line' : 'lines'} could not be read. The rest was read.`}
       </summary>
       <ul>
         {problems.slice(0, MOST_SHOWN).map(({ file, line, got, want }, i) => (
           <li key={i}>
-            <b>{line > 0 ? `${file}, line ${line}` : file}</b>: got {got}; want {want}.
+            <b>{line > 0 ? `${file}, line ${line}` : file}</b>: found {got}. Expected {want}.
           </li>
         ))}
       </ul>

@@ -16,14 +16,14 @@ export function GroupLook({ row }: { readonly row: number }) {
   const rewards = rows.map((each) => table.columns.reward[each] ?? NaN).filter((reward) => !Number.isNaN(reward));
   const { mean, std } = groupStats(rewards);
   if (rows.length < 2) {
-    return <p className="empty">No other rollout of this one’s group is open, or its file does not say groups.</p>;
+    return <p className="empty">No other rollout of this group is open, or the file has no groups.</p>;
   }
   return (
     <>
       <p className="soft">
         {rows.length} rollouts of one group{rows.length > MOST ? `, the first ${MOST} of them shown` : ''}: rewards{' '}
         {short(mean)} ± {short(std)}
-        {std === 0 && rewards.length > 1 && '; all alike: comparing them teaches nothing'}.
+        {std === 0 && rewards.length > 1 && '; all equal, so this group teaches nothing'}.
       </p>
       <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
         {read.map((each) =>

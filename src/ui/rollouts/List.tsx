@@ -62,7 +62,9 @@ export function List({ list }: { readonly list: Int32Array }) {
         </div>
       </div>
       {list.length === 0 && table.rows > 0 && <p className="empty">No matches.</p>}
-      {list.length > MOST && <p className="faint small">The first {count(MOST)} are listed: filter for the others.</p>}
+      {list.length > MOST && (
+        <p className="faint small">The first {count(MOST)} are listed. Use the filter to see others.</p>
+      )}
     </>
   );
 }
@@ -122,7 +124,7 @@ function Line({ row, at, of, chosen }: LineProps) {
         {group ?? '–'}
       </span>
       <span>{value(reward[row])}</span>
-      <span aria-label={['not solved', 'solved'][solved] ?? 'success not said'}>{['✗', '✓'][solved] ?? ''}</span>
+      <span aria-label={['not solved', 'solved'][solved] ?? 'success unknown'}>{['✗', '✓'][solved] ?? ''}</span>
       <span>{value(turns[row])}</span>
       <span>{value(toolCalls[row])}</span>
       <span>{length}</span>

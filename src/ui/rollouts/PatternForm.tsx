@@ -16,9 +16,9 @@ export function PatternForm() {
   return (
     <details className="pattern">
       <summary>
-        <span className="chip warn">guessed</span> Who wrote what is not in the file: it is split by{' '}
-        {pattern.think.length + pattern.call.length + pattern.observation.length + pattern.answer.length} tags and by
-        lines that are a role. Change…
+        <span className="chip warn">guessed</span> The file has no roles. They are guessed from{' '}
+        {pattern.think.length + pattern.call.length + pattern.observation.length + pattern.answer.length} tags and from
+        lines that name a role. Change…
       </summary>
       <form
         className="pattern-form"
@@ -35,10 +35,10 @@ export function PatternForm() {
         ))}
         <div className="row">
           <button type="submit" className="primary small">
-            Split so
+            Apply
           </button>
           <button type="button" className="small" onClick={() => apply(DEFAULT_PATTERN)}>
-            As it was at first
+            Restore the first split
           </button>
         </div>
       </form>

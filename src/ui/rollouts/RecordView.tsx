@@ -71,7 +71,7 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
         {toolCalls !== null && <span className="chip">{counted(toolCalls, 'call')}</span>}
         {stop !== null && <span className="chip">{stopWords(stop)}</span>}
         {guessed.length > 0 && (
-          <span className="chip warn" title="This file does not say it: it was worked out.">
+          <span className="chip warn" title="The file doesn’t say this: it was computed.">
             guessed: {guessed.join(', ')}
           </span>
         )}
@@ -107,7 +107,7 @@ function RecordFacts({ record }: { readonly record: RolloutRecord }) {
       )}
       {record.extras.length > 0 && (
         <details className="extras">
-          <summary className="small soft">What else the line says ({record.extras.length})</summary>
+          <summary className="small soft">Other fields of this line ({record.extras.length})</summary>
           <dl className="facts">
             {record.extras.map(([name, value]) => (
               <div key={name}>

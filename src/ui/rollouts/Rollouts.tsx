@@ -48,7 +48,7 @@ function Opened() {
           <Filters key={opened} shown={list.length} />
           <List list={list} />
         </section>
-        <section className="rollouts-look" aria-label="What is looked at">
+        <section className="rollouts-look" aria-label="Selected rollouts">
           <StepCurves means={means} />
           <LookAt {...{ list, means }} />
         </section>
@@ -71,9 +71,7 @@ function useAddress(): readonly string[] {
       else if (!nothing) useRollouts.setState({ look, ...(row !== null && { row }) });
       const gone =
         nothing && row !== null && !sample
-          ? [
-              'The files this address speaks of are not open any more, and a page cannot open them by itself: drop them again.',
-            ]
+          ? ['This link needs files that are no longer open. Drop them here again.']
           : [];
       setCorrections([...told, ...gone]);
     };

@@ -15,7 +15,7 @@ export function SaveRollouts() {
         value={which}
         onChange={(event) => setWhich(event.target.value === 'all' ? 'all' : 'view')}
       >
-        <option value="all">{updates > 0 ? 'all batches that are kept' : 'the recording'}</option>
+        <option value="all">{updates > 0 ? 'all kept batches' : 'the recording'}</option>
         {updates > 0 && <option value="view">the batch in view</option>}
       </select>
       <select

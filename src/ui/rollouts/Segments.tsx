@@ -59,7 +59,7 @@ export function Segments({ record: { segments, tokens }, channel, short: brief =
 function Text({ text, tokens, brief }: { readonly text: string; readonly tokens: number; readonly brief: boolean }) {
   const [whole, setWhole] = useState(false);
   const most = brief ? SHOWN.characters / 4 : SHOWN.characters;
-  if (text === '') return <p className="segment-text faint">{tokens} tokens; the file has no text of them</p>;
+  if (text === '') return <p className="segment-text faint">{tokens} tokens; the file has no text for them</p>;
   if (whole) {
     return (
       <div className="segment-text">

@@ -10,8 +10,7 @@ import { useRead } from './useRead.ts';
 export function StepsLook({ list, steps }: Pick<Props, 'list' | 'steps'>) {
   const beside = useRollouts((s) => s.beside);
   const [first, last] = [steps[0], steps.at(-1)];
-  if (!first || !last || first === last)
-    return <p className="empty">Of fewer than two steps there is nothing to set side by side.</p>;
+  if (!first || !last || first === last) return <p className="empty">Comparing needs at least two steps.</p>;
   const ends = [first.step, last.step] as const;
   const shown = [0, 1].map((side) => {
     const asked = beside[side];

@@ -13,11 +13,12 @@ export function Welcome() {
         <h2 id="drop-title">Drop files of rollouts here</h2>
         <p className="soft">
           {FORMATS.map(({ label }) => label).join(' · ')}: JSON Lines and Parquet, several at once or a whole folder.
-          They are recognised by what is in them.
+          The format is recognised from the content.
         </p>
         <Pickers />
         <p className="soft">
-          Nothing leaves this tab: files are read here, piece by piece, never all in memory. A gigabyte opens.
+          Nothing leaves this tab: files are read here, piece by piece, never all in memory. Files of a gigabyte open,
+          too.
         </p>
         {failed && (
           <p className="note bad" role="alert">
@@ -27,7 +28,7 @@ export function Welcome() {
       </section>
       <section className="panel stack" aria-labelledby="own-title">
         <h2 id="own-title">Rollouts of this page</h2>
-        <p className="soft">Those of the run in the lab, or of the recording where there is none.</p>
+        <p className="soft">From the run in the lab, or from the recording if there is no run.</p>
         <div className="row">
           <button type="button" onClick={() => void openRun()}>
             Open them here

@@ -28,17 +28,17 @@ export function readRolloutsHash(hash: string): Asked & { readonly corrections: 
   const asked = routeOf(hash) === 'rollouts' ? askedBy(hash, corrections) : new Map<string, string>();
   for (const key of asked.keys()) {
     if (!KEYS.includes(key))
-      corrections.push(`${visible(key)}: no part of this address, which are ${KEYS.join(', ')}; left out.`);
+      corrections.push(`${visible(key)}: isn’t part of this address and was ignored. Use ${KEYS.join(', ')}.`);
   }
   const row = asked.get('rollout');
   const whole = row !== undefined && /^\d{1,9}$/.test(row);
   if (row !== undefined && !whole)
-    corrections.push(`rollout: got ${visible(row)}, want a whole number from 0; left out.`);
+    corrections.push(`rollout: ${visible(row)} isn’t a whole number from 0 and was ignored.`);
   const named = asked.get('look');
   const look = LOOKS.find((each) => each === named);
   if (named !== undefined && !look)
-    corrections.push(`look: got ${visible(named)}, want one of ${LOOKS.join(', ')}; left out.`);
+    corrections.push(`look: ${visible(named)} isn’t one of ${LOOKS.join(', ')} and was ignored.`);
   const sample = asked.get('sample');
-  if (sample !== undefined && sample !== '1') corrections.push(`sample: got ${visible(sample)}, want 1; left out.`);
+  if (sample !== undefined && sample !== '1') corrections.push(`sample: ${visible(sample)} isn’t 1 and was ignored.`);
   return { row: whole ? Number(row) : null, look: look ?? 'rollout', sample: sample === '1', corrections };
 }

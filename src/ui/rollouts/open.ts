@@ -21,7 +21,7 @@ export async function openSample(
 /** Opens the rollouts that the run in the lab keeps. */
 export async function openRun(): Promise<void> {
   const { file, lines } = await rolloutLines('all', 'own');
-  if (lines.length === 0) notice('The run in the lab keeps no rollouts yet: run training first.');
+  if (lines.length === 0) notice('The run in the lab has no rollouts yet. Run training first.');
   else openFiles([{ path: file, file: new Blob([...lines]) }]);
 }
 
@@ -47,5 +47,5 @@ export function openPlaced(files: readonly PlacedFile[]): void {
 
 function openOrSay(files: readonly PlacedFile[]): void {
   if (files.length > 0) openFiles(files);
-  else notice('No file of rollouts is in there: want .jsonl, .ndjson, .json or .parquet.');
+  else notice('No rollout files found. Drop .jsonl, .ndjson, .json or .parquet files.');
 }

@@ -15,7 +15,7 @@ export const ROLLOUT_FILES = {
   traces: {
     label: 'verifiers traces',
     file: () => 'traces.jsonl',
-    hint: 'an Episode a line, as verifiers and prime-rl read it',
+    hint: 'one Episode per line, as verifiers and prime-rl read it',
   },
 } as const;
 export type RolloutFile = keyof typeof ROLLOUT_FILES;
@@ -53,7 +53,7 @@ export async function rolloutLines(
 /** Saves rollouts as a file and says how many there are. */
 export async function saveRollouts(which: 'view' | 'all', as: RolloutFile): Promise<string> {
   const { file, lines } = await rolloutLines(which, as);
-  if (lines.length === 0) return 'There are no rollouts yet: run training first.';
+  if (lines.length === 0) return 'There are no rollouts yet. Run training first.';
   download(file, 'application/jsonl', new Blob([...lines], { type: 'application/jsonl' }));
   return `Saved ${lines.length} rollouts as ${file}.`;
 }

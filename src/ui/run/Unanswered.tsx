@@ -6,7 +6,7 @@ import { insist } from './insisting.ts';
 
 /** What an answer takes, as a part of a sentence: “about 40 s, and up to 700 MB of memory beside the run's”. */
 export function costWords({ seconds, bytes: more }: Cost): string {
-  const memory = more > 0 ? `, and up to ${bytes(more)} of memory beside the run’s` : '';
+  const memory = more > 0 ? `, and up to ${bytes(more)} of memory on top of the run’s` : '';
   return `about ${duration(Math.max(1, seconds))} of computing${memory}`;
 }
 
@@ -22,8 +22,8 @@ export function Unanswered({
   return (
     <div className="unanswered" data-testid="dear">
       <p className="faint">
-        The model is run a second time for this, on the CPU: {costWords(cost)}. Training goes on meanwhile, more slowly;
-        while it is paused the answer comes sooner.
+        This runs the model a second time, on the CPU: {costWords(cost)}. Training continues, more slowly. Pause it for
+        a faster answer.
       </p>
       <button type="button" onClick={() => insist(kind)}>
         Ask anyway

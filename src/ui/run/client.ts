@@ -36,7 +36,8 @@ export class RunClient {
     const worker = new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module', name: 'training' });
     this.#worker = worker;
     this.#unwatch = watchWorker(worker, {
-      onDeath: () => this.#lose('The training worker ended without a word: out of memory, or ended by the browser.'),
+      onDeath: () =>
+        this.#lose('The training worker ended without a message. It ran out of memory, or the browser stopped it.'),
       onSilence: (silent) => this.#listener.onSilence(silent),
     });
     worker.onmessage = ({ data }: MessageEvent<RunEvent>) => this.#hear(data);

@@ -108,7 +108,7 @@ export function inject(wanted: string, at = 'now'): void {
 /** Ends a worker that does not answer; what it has handed out last can be recovered. */
 export function abandon(): void {
   if (!client) return;
-  end('The training worker was given up.');
+  end('You stopped the training worker.');
   useLive.setState({ session: 'failed', running: false });
 }
 
@@ -212,7 +212,7 @@ function silent(is: boolean): void {
   }
   setProblem({
     message: `The training worker ${SILENT_WORDS}.`,
-    hint: 'It may be busy with a large model: this goes away when it answers. Or it is stuck: then give it up.',
+    hint: 'It may be busy with a large model; this message goes away when it answers. If it is stuck, give it up.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });
 }
@@ -264,6 +264,6 @@ export function bindEngine(): () => void {
     stopRecorder();
     document.removeEventListener('visibilitychange', onShown);
     removeEventListener('pagehide', saveNow);
-    end('The page is left.');
+    end('The page was closed.');
   };
 }

@@ -55,7 +55,7 @@ export function distributionAt(
 /** Narrows an answer to the kind that was asked for. */
 export function reply<K extends Answer['kind']>(answer: Answer, kind: K): Reply<K> {
   if (isKind(answer, kind)) return { ok: true, answer };
-  if (answer.kind === 'dear') return { ok: false, message: 'The answer takes long.', cost: answer.cost };
+  if (answer.kind === 'dear') return { ok: false, message: 'The answer takes a long time.', cost: answer.cost };
   return { ok: false, message: answer.kind === 'refused' ? answer.message : `The run answered ${answer.kind}.` };
 }
 

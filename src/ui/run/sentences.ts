@@ -72,7 +72,7 @@ function gainWords({ gain }: Course): string {
 /** What the headline's trend rests on, with its interval. */
 function trendWords({ state, trend, flat }: Course): string {
   const told = state === 'stalled' ? flat : trend;
-  return told ? `; trend of the last ${told.updates}: ${changeWords(told)}` : '';
+  return told ? `; trend of the last ${told.updates} updates: ${changeWords(told)}` : '';
 }
 
 const changeWords = ({ change, per, updates, interval }: Trend) =>
@@ -81,38 +81,38 @@ const changeWords = ({ change, per, updates, interval }: Trend) =>
 /** Success on what is evaluated, with its exact interval where the tasks are a sample. */
 function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
   const between = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
-  return `of ${evaluatedWords(tasks, kind, whole)} ${percent(before)} → ${percent(now)}${between}`;
+  return `${evaluatedWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
 }
 
 function remark({ state, heldOut, best, gain, trend, flat }: Course, health: Health | null, finished: boolean): string {
   switch (state) {
     case 'trapped':
-      return alarm(health) ?? 'Attempts at a task have grown alike: there is little left to learn from.';
+      return alarm(health) ?? 'Rollouts of a task look alike, so there is little left to learn from.';
     case 'falling':
       if (heldOut?.fell && heldOut.changed !== 'less')
         return `${EVALUATED_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
-      return `It was ${percent(best)} at its best: try a lower learning rate.`;
+      return `Its best was ${percent(best)}. Try a lower learning rate.`;
     case 'apart':
       return heldOut?.kind === 'all'
-        ? 'Its rollouts get better, and what it does greedily gets worse.'
-        : 'It gets better at the tasks it trains on and worse at those it does not see.';
+        ? 'Sampled rollouts get better, but greedy ones get worse.'
+        : 'It gets better on training tasks and worse on held-out tasks.';
     case 'watched':
       return alarm(health) ?? 'The monitor sees the first signs of a trap.';
     case 'solved':
-      return 'Nearly every attempt succeeds, so there is little left to compare.';
+      return 'Nearly every rollout succeeds, so there is little left to compare.';
     case 'stalled':
-      return `Over its last ${flat?.updates ?? 0} updates its trend is less than five points in 30 updates, up or down.`;
+      return `Its trend over the last ${flat?.updates ?? 0} updates is under five points in 30 updates, up or down.`;
     case 'learning':
       if (trend && trend.interval.low <= 0 && gain && gain.interval.low > 0)
-        return 'Its last updates cannot tell whether it still improves.';
+        return 'The last updates don’t show whether it still improves.';
       if (heldOut?.changed === 'unclear' && !heldOut.whole)
-        return `It solves more of the tasks it trains on. Evaluation has only ${heldOut.tasks} tasks: too few to tell there.`;
+        return `It solves more training tasks. Evaluation has only ${heldOut.tasks} tasks, so read it with care.`;
       return heldOut?.changed === 'more'
-        ? `It solves more of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
-        : 'It solves more, and by more than chance explains.';
+        ? `It now solves more tasks, in evaluation too.`
+        : 'The gain is larger than chance explains.';
     case 'unclear':
-      if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
-      return gain ? 'The change lies within what chance makes.' : 'Too few updates.';
+      if (finished) return 'The change may be chance. Train longer, or try another seed.';
+      return gain ? 'The change may be chance.' : 'Too few updates.';
   }
 }
 
@@ -138,27 +138,27 @@ interface Waited {
 export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: Waited): string {
   if (still && phase === 'imitating') {
     const between = Number.isInteger(done);
-    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the imitation. It goes on where it stands.`;
+    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the warm-up. Run continues from here.`;
   }
-  if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
+  if (still && phase !== 'idle') return `Paused in update ${update + 1}. Run continues from here.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
-  const rest = left === null || left < 1 ? '' : ` About ${duration(left)} left of it.`;
+  const rest = left === null || left < 1 ? '' : ` About ${duration(left)} left.`;
   switch (phase) {
     case 'compiling':
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'warm-start':
-      return `Warm start: imitating demonstrations${amount} …`;
+      return `Warm-up: imitating demonstrations${amount} …`;
     case 'imitating':
-      return `Imitating demonstrations: ${stepWords(done, total)} …${rest}`;
+      return `Warm-up: imitating demonstrations, ${stepWords(done, total)} …${rest}`;
     case 'evaluating':
       return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${rest}`;
     case 'sampling':
-      return `Update ${update + 1}: sampling ${total > 1 ? `rollouts, ${done} of ${total} are over` : `${rollouts} rollouts`} …`;
+      return `Update ${update + 1}: sampling ${total > 1 ? `rollouts, ${done} of ${total} done` : `${rollouts} rollouts`} …`;
     case 'scoring':
       return `Update ${update + 1}: scoring every token …${rest}`;
     case 'crediting':
-      return `Update ${update + 1}: crediting tokens …`;
+      return `Update ${update + 1}: computing advantages …`;
     case 'reporting':
       return `Update ${update + 1}: reading numbers back …`;
     case 'updating':
@@ -166,7 +166,7 @@ export function waitingWords({ starting, still, phase, update, done, total, left
     case 'idle':
       if (starting) return STARTING_WORDS;
       return update > 0
-        ? `Update ${update} is done. The verdict comes after a few.`
+        ? `Update ${update} is done. The verdict comes after a few more.`
         : 'The verdict comes after a few updates.';
   }
 }

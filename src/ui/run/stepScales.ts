@@ -2,8 +2,8 @@
 export const STEP_SCALES = {
   token: { label: 'token', doc: 'Shows the rollout one token further.' },
   turn: { label: 'turn', doc: 'Shows the rollout one turn further.' },
-  rollout: { label: 'rollout', doc: 'The next rollout of the batch.' },
-  batch: { label: 'batch', doc: 'The next kept batch; after the newest, trains one.' },
+  rollout: { label: 'rollout', doc: 'Shows the next rollout of the batch.' },
+  batch: { label: 'batch', doc: 'Shows the next kept batch; after the newest, trains one.' },
   optimizer: { label: 'optimizer step', doc: 'Trains until the weights have changed once.' },
   update: { label: 'update', doc: 'Trains one update: a batch and all its optimizer steps.' },
 } as const satisfies Record<string, { readonly label: string; readonly doc: string }>;

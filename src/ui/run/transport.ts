@@ -39,7 +39,7 @@ function ask(command: (engine: typeof Engine) => void): void {
     void noteFailure(error);
     setProblem({
       message: 'A part of the page could not be loaded: the engine.',
-      hint: 'Check the connection and load the page anew.',
+      hint: 'Check the connection and reload the page.',
       fatal: true,
       fields: [],
     });

@@ -15,10 +15,10 @@ export function OnlyRun({ run }: { readonly run: Run }) {
   return (
     <>
       <section className="only-run" aria-labelledby="only-run-knobs">
-        <h3 id="only-run-knobs">What it is</h3>
+        <h3 id="only-run-knobs">Configuration</h3>
         {changed.length === 0 ? (
           <p className="soft">
-            {PRESETS[preset].label} as it stands, seed {seed}.
+            {PRESETS[preset].label}, unchanged, seed {seed}.
           </p>
         ) : (
           <table className="ruled">
@@ -42,17 +42,17 @@ export function OnlyRun({ run }: { readonly run: Run }) {
         )}
       </section>
       <section className="only-run" aria-labelledby="only-run-next">
-        <h3 id="only-run-next">Where to go on</h3>
+        <h3 id="only-run-next">Next</h3>
         <ul className="ways">
           <li>
-            <a href={hashOf({ ...run.begun, seed: next })}>The same with seed {next}</a>: how much of it was luck? Two
-            runs that differ in their seed alone are drawn as a band.
+            <a href={hashOf({ ...run.begun, seed: next })}>The same with seed {next}</a>: how much was luck? Two runs
+            that differ only in the seed are drawn as a band.
           </li>
           <li>
-            <a href="#/learn">An exercise</a> that trains beside what it explains.
+            <a href="#/learn">An exercise</a> explains one idea and trains the run that shows it.
           </li>
           <li>
-            <a href="#/experiments">Experiments</a> train many seeds and arms unattended, with intervals.
+            <a href="#/experiments">Experiments</a> train many seeds and arms by themselves, with intervals.
           </li>
         </ul>
       </section>

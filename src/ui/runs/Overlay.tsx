@@ -139,7 +139,7 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   return (
     <p className="overlay-readout faint">
       {at === null
-        ? `${text}: each update faint, smoothed over it.`
+        ? `${text}: faint line: each update; bold line: smoothed.`
         : `update ${at}: ${readings(lines, metric, smoothing, at).join(' · ')}`}
     </p>
   );

@@ -111,7 +111,7 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
           {alone ? (
             <>
               <EveryCurve line={alone} all={all} />
-              {runs.length > 1 && <p className="soft">Tick a second run to see what they differ in.</p>}
+              {runs.length > 1 && <p className="soft">Tick a second run to compare their knobs.</p>}
             </>
           ) : (
             <Compared lines={lines} baseline={baseline} />
@@ -121,8 +121,8 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
         <>
           <p className="empty">
             {runs.length === 0
-              ? 'Here the curves of runs lie over each other, with the knobs they differ in.'
-              : 'Tick a run to draw its curves; tick two to see what they differ in.'}
+              ? 'The curves of your runs appear here on one chart, with the knobs that differ.'
+              : 'Tick a run to draw its curves; tick two to compare their knobs.'}
           </p>
           {example && <Recorded example={example} />}
         </>
@@ -162,7 +162,7 @@ function Empty() {
   if (begun) {
     return (
       <div className="empty">
-        <p>The run under way stands here from its first evaluation on.</p>
+        <p>The current run appears here after its first evaluation.</p>
       </div>
     );
   }
@@ -187,7 +187,7 @@ function Row({ run, slots, pinned }: RowProps) {
   const full = slot < 0 && !slots.includes(null);
   return (
     <article className="run-row" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
-      <label className="line run-show" title={full ? `At most ${MOST_SHOWN} runs can be told apart` : undefined}>
+      <label className="line run-show" title={full ? `At most ${MOST_SHOWN} runs can be drawn at once` : undefined}>
         <input type="checkbox" checked={slot >= 0} disabled={full} onChange={() => toggleShown(run.id)} />
         <span className="visually-hidden">Draw run {run.id}</span>
         {slot >= 0 ? <Swatch slot={slot} /> : <span className="run-swatch" />}

@@ -10,7 +10,7 @@ export function SameKernels({ run: { begun, kernels } }: { readonly run: Pick<Ru
   if (!named) return null;
   return (
     <p className="small faint same-kernels">
-      Bits repeat on the same adapter with the same kernels: <a href={hashOf(named)}>kernels={named.kernels}</a>
+      For identical bits, use the same adapter and the same kernels: <a href={hashOf(named)}>kernels={named.kernels}</a>
     </p>
   );
 }

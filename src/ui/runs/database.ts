@@ -93,11 +93,11 @@ function answered<T>(work: Promise<T>): Promise<T> {
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const { indexedDB } = globalThis as { readonly indexedDB?: IDBFactory | null };
-    if (!indexedDB) throw new Error('the browser keeps no database for this page');
+    if (!indexedDB) throw new Error('the browser blocks the database of this page');
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('the browser keeps no database here'));
-    request.onblocked = () => reject(new Error('another tab holds the database'));
+    request.onerror = () => reject(request.error ?? new Error('the browser has no database here'));
+    request.onblocked = () => reject(new Error('another tab is using the database'));
   });
 }

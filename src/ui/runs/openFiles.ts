@@ -29,7 +29,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   if (wanted.length === 0) {
     const [only] = files.length === 1 ? files : [];
     const got = only ? visible(only.path) : `${files.length} files`;
-    problems.push(`Got ${got}; want a log (.jsonl), a saved folder or a sweep’s folder of results.`);
+    problems.push(`No run found in ${got}. Choose a log (.jsonl), a saved folder or a sweep’s results folder.`);
   }
   const room = MOST_RUNS - useRuns.getState().runs.length;
   const begun = new Set<ReaderClient>(); // one at most
@@ -55,7 +55,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
     }
   }
   if (left > 0)
-    problems.push(`${left} more found no room: the list holds ${MOST_RUNS} runs. Delete some and open them again.`);
+    problems.push(`${left} more didn’t fit: the list holds ${MOST_RUNS} runs. Delete some and open them again.`);
   for (const client of begun) client.terminate();
   const more = problems.length - MOST_TOLD;
   useOpened.setState({
@@ -73,7 +73,9 @@ async function runIn(
   reader: () => ReaderClient,
 ): Promise<Run> {
   if (file.size > MOST_BYTES)
-    throw new LogError(`got ${(file.size / 2 ** 20).toFixed(0)} MiB; want at most 256. Thin it out.`);
+    throw new LogError(
+      `the file has ${(file.size / 2 ** 20).toFixed(0)} MiB; at most 256 can be opened. Keep fewer updates.`,
+    );
   const beside = path.replace(/[^/]*$/, 'playground.json');
   const manifest = files.find((other) => other.path === beside && other.path !== path)?.file ?? null;
   const given: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };

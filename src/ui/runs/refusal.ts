@@ -7,8 +7,8 @@ const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 export async function refusal(error: unknown, { checkpoint }: Run): Promise<string> {
   const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
   if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
-  const needs = `this browser’s storage is full. The run takes ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
-  return `${needs}${await room()}. Forget saved runs at the top of the lab or delete some under Runs, or make room on the disk`;
+  const needs = `this browser’s storage is full. The run needs ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
+  return `${needs}${await room()}. Delete saved runs at the top of the lab or under Runs, or free disk space`;
 }
 
 /** How much this page may keep; '' where the browser does not say. */

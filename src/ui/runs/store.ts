@@ -61,7 +61,9 @@ function stored(): Run[] {
     for (const { key } of lost) putAside(key);
     if (lost.length > 0) {
       const which = lost.map(({ key }) => key.slice(KEY.length)).join(', ');
-      notice(`Kept runs that could not be read were put aside: ${which}. They are damaged, or of another version.`);
+      notice(
+        `Some kept runs could not be read: ${which}. They are damaged or come from another version. A copy is kept.`,
+      );
     }
     return runs.flatMap(({ run }) => run ?? []).sort((a, b) => b.id - a.id);
   } catch {
@@ -164,7 +166,7 @@ function write(run: Run): string | null {
     localStorage.setItem(`${KEY}${run.id}`, textOf(run));
     return null;
   } catch {
-    return 'Runs are not saved: this site’s storage is full or refused. They last as long as the page; delete some to make room.';
+    return 'Runs aren’t saved: this site’s storage is full or blocked. They last until you close the page. Delete some to make room.';
   }
 }
 

@@ -40,19 +40,19 @@ function sumOf(stored: object): string {
  * with what is wrong, on anything that is not just what was saved. Whether the run fits this page's model is for the worker to say.
  */
 export function readStored(value: unknown): Saved {
-  if (typeof value !== 'object' || value === null) throw new CheckpointError('What was kept is no run.');
+  if (typeof value !== 'object' || value === null) throw new CheckpointError('The saved data is not a run.');
   const kept = value as Readonly<Record<string, unknown>>;
   const { update, name, order = 0, savedAt } = kept;
   const checkpoint = readCheckpoint(kept['checkpoint']);
   if (update !== checkpoint.progress.update) {
     throw new CheckpointError(
-      `It is of update ${String(update)}, its checkpoint of update ${checkpoint.progress.update}.`,
+      `It says update ${String(update)}, but its checkpoint is of update ${checkpoint.progress.update}.`,
     );
   }
   if (typeof name !== 'string' || typeof savedAt !== 'number' || !Number.isFinite(savedAt)) {
-    throw new CheckpointError('Its name or the time it was saved does not read.');
+    throw new CheckpointError('Its name or saving time can’t be read.');
   }
-  if (typeof order !== 'number' || !Number.isSafeInteger(order)) throw new CheckpointError('Its order does not read.');
+  if (typeof order !== 'number' || !Number.isSafeInteger(order)) throw new CheckpointError('Its order can’t be read.');
   const facts = readFacts(kept['facts']);
   const { named, config, ...page } = readPage(kept['page']);
   const found = sumOf(kept);
@@ -67,7 +67,7 @@ export function readStored(value: unknown): Saved {
 
 function readFacts(value: unknown): Facts | null {
   if (value === null) return null;
-  if (!isFacts(value)) throw new CheckpointError('Its facts are no list of triples.');
+  if (!isFacts(value)) throw new CheckpointError('Its facts are not a list of triples.');
   return value;
 }
 
@@ -75,12 +75,12 @@ function readFacts(value: unknown): Facts | null {
 function readPage(value: unknown) {
   const page = (value ?? {}) as Readonly<Record<string, unknown>>;
   const { points, flags, record } = page;
-  if (!(points instanceof Map)) throw new CheckpointError('Its curves are no set of curves.');
+  if (!(points instanceof Map)) throw new CheckpointError('Its curves can’t be read.');
   if (!Array.isArray(flags) || !flags.every(isChange)) {
-    throw new CheckpointError('Its marks of changed knobs do not read.');
+    throw new CheckpointError('Its list of changed knobs can’t be read.');
   }
   const named = record === null ? null : readManifest(record);
-  if (record !== null && !named) throw new CheckpointError('The record it goes on in does not read.');
+  if (record !== null && !named) throw new CheckpointError('The record it continues can’t be read.');
   return { series: readSeries(points), changes: flags, config: readConfig(page['config']), named };
 }
 
@@ -91,7 +91,7 @@ function readSeries(points: ReadonlyMap<unknown, unknown>): Map<MetricName, Seri
     const name = String(key);
     const { x, y } = (curve ?? {}) as Partial<Points>;
     const reads = x instanceof Uint32Array && y instanceof Float64Array && x.length === y.length;
-    if (!reads) throw new CheckpointError(`Its curve ${name} is no list of points.`);
+    if (!reads) throw new CheckpointError(`Its curve ${name} is not a list of points.`);
     try {
       const own = Series.of({ x, y });
       if (name in METRICS) series.set(name as MetricName, own);
@@ -107,6 +107,6 @@ function readConfig(value: unknown): RunConfig | null {
     return value === null ? null : parseConfig(value as Record<string, unknown>);
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
-    throw new CheckpointError(`The knobs its numbers were measured under: ${why}`);
+    throw new CheckpointError(`Its knobs can’t be read: ${why}`);
   }
 }

@@ -13,8 +13,8 @@ export function Overall() {
   const { tasks } = EVALUATED_WORDS[evaluatedIn(config)];
   return (
     <p className="soft" data-testid="talk-overall">
-      One task says little. Of {tasks} ({distinctTasks(series, config)}) the agent solved {percent(before)} before the
-      first update and <b>{percent(now)}</b> at update {curve.last}.
+      One task isn’t evidence. Success on {tasks} ({distinctTasks(series, config)}): {percent(before)} before training,
+      <b>{percent(now)}</b> at update {curve.last}.
     </p>
   );
 }

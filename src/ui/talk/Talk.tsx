@@ -50,8 +50,7 @@ export function Talk() {
             </p>
           )}
           <p className="small faint">
-            Never in the loss: nothing learns from what is said here, and the run goes on as if nobody had asked. A task
-            asked again gets the same random draws: where the agent now answers otherwise, training did it.
+            Talking never trains the agent. Both sides get the same random draws, so any difference comes from training.
           </p>
         </div>
         {voices.length > 0 && (
@@ -76,7 +75,7 @@ export function Talk() {
 function NobodyYet({ starting }: { readonly starting: boolean }) {
   return (
     <div className="card talk-form">
-      <p>The agent is not loaded yet. Loading it trains nothing: you talk to it as a run begins with it.</p>
+      <p>The agent is not loaded yet. Loading doesn’t train it: you talk to it as it is before training.</p>
       <button type="button" className="primary" disabled={starting} onClick={() => start(false)}>
         <Icon name="live" /> {starting ? 'The agent is loading …' : 'Load the agent'}
       </button>
@@ -92,8 +91,8 @@ function NobodyYet({ starting }: { readonly starting: boolean }) {
 function Empty() {
   return (
     <p className="empty talk-said">
-      Ask something: the agent plays the task with its tools, word by word, and you can look at what else it might have
-      said.
+      Ask something. The agent plays the task with its tools, word by word, and you can inspect the alternatives to each
+      word.
     </p>
   );
 }
@@ -104,12 +103,12 @@ function Steps({ said }: { readonly said: readonly Said[] }) {
   const all = Math.max(...said.map(spoken));
   const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), flowing: false });
   return (
-    <div className="row" role="group" aria-label="How far it is shown">
+    <div className="row" role="group" aria-label="Playback">
       <button type="button" onClick={() => show(0)} disabled={shown === 0}>
         <Icon name="restart" /> From the start
       </button>
       <button type="button" onClick={() => useTalk.setState({ flowing: !flowing })} disabled={shown >= all}>
-        <Icon name={flowing ? 'pause' : 'play'} /> {flowing ? 'Hold' : 'Go on'}
+        <Icon name={flowing ? 'pause' : 'play'} /> {flowing ? 'Pause' : 'Play'}
       </button>
       <button type="button" onClick={() => stepToken(said, show)} disabled={shown >= all}>
         <Icon name="step" /> Token
@@ -158,14 +157,14 @@ function Looked() {
   const said = useTalk((s) => s.looked && s.said[s.looked.voice]);
   const asking = useTalk((s) => s.asking);
   if (!looked || !said)
-    return <p className="small faint talk-looked">Press a word of the agent’s to see what else it might have said.</p>;
+    return <p className="small faint talk-looked">Press a word the agent wrote to see its alternatives.</p>;
   return (
-    <section className="card talk-looked" aria-label="The word that is looked at">
+    <section className="card talk-looked" aria-label="Selected word">
       <Distribution
         {...{ source: said.source, t: looked.t, since: 'begun', busy: asking }}
         choose={(token) => void playOn(looked, token)}
       />
-      <p className="small faint">A word you press is said instead, and the agent plays on from it.</p>
+      <p className="small faint">Press an alternative to use it instead; the agent continues from there.</p>
     </section>
   );
 }

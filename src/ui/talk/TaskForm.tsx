@@ -21,11 +21,11 @@ export function TaskForm() {
         <TaskNumber seed={seed} set={(number) => useTalk.setState({ seed: number })} another={anotherTask} />
       )}
       <p className="small faint">
-        {form && by === 'words' ? form.doc : 'The environment draws a task from each number, as it does for training.'}
+        {form && by === 'words' ? form.doc : 'Each number is the seed of a task, drawn as in training.'}
       </p>
       {asking && trains && (
         <p className="small note" role="status">
-          Training goes on beside it and has most of the processor. While it is paused the answer comes sooner.
+          Training is running and takes most of the processor. Pause it for a faster answer.
         </p>
       )}
       <button type="submit" className="primary" disabled={asking || form === undefined}>

@@ -33,7 +33,7 @@ export function VoiceColumn({ voice, said }: Props) {
     update > 0
       ? `${standing > update ? 'Asked after' : 'Now, after'} update ${update}`
       : voice === 'now' && imitates
-        ? 'Now, by imitation alone'
+        ? 'Now, after warm-up only'
         : 'Before training';
   return (
     <article className="card voice" aria-label={title} data-voice={voice} data-over={over}>
@@ -72,7 +72,7 @@ function Verdict({
   readonly judged: boolean;
   readonly reward: number;
 }) {
-  if (!judged) return <span className="small faint">nobody has told the environment what is right</span>;
+  if (!judged) return <span className="small faint">the environment doesn’t know the right answer</span>;
   return (
     <span className="line small voice-verdict" data-success={success}>
       <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {short(reward)}

@@ -60,7 +60,7 @@ export function TrialPanel() {
               ) && (
                 <button
                   type="button"
-                  title="Starts a run in the lab with both masks off, takes one update, and chooses a word of the tool that was pushed"
+                  title="Trains one update in the lab with both masks off and selects an observation token that was pushed"
                   onClick={() => showDamage({ inLab: true })}
                 >
                   See it token by token
@@ -87,15 +87,15 @@ function Start({ results }: { readonly results: readonly Trained[] }) {
   if (pairs.length > 1) {
     return (
       <p className="faint" data-testid="trial-start">
-        {alike} of {pairs.length} pairs began with the same weights, each with the draws of its seed.
+        {alike} of {pairs.length} pairs started from the same weights and draws.
       </p>
     );
   }
   return (
     <p className="faint" data-testid="trial-start">
       {alike === 1
-        ? `Both began at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
-        : `They did not begin alike: weights ${a.checksum} and ${b.checksum}.`}
+        ? `Both started at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
+        : `Their weights differed at the start: ${a.checksum} and ${b.checksum}.`}
     </p>
   );
 }
@@ -148,9 +148,9 @@ function Fork({ busy }: { readonly busy: boolean }) {
       </button>
       <p className="faint">
         {!started
-          ? 'Run training first: a fork goes on from the run where it stands.'
+          ? 'Run training first: a fork continues from the current run.'
           : problem ||
-            'A goes on as it is, B with the change: same weights, optimizer and draws. The run itself is paused and stays.'}
+            'A continues unchanged, B with the change, from the same weights, optimizer state and draws. Your run is paused and kept.'}
       </p>
     </form>
   );
@@ -166,11 +166,11 @@ function turnedKnob() {
 function forkProblem(name: FieldName, wanted: string | number, config: RunConfig): string {
   const field: Field = FIELDS[name];
   if (!('choices' in field) && !(Number(wanted) >= field.min && Number(wanted) <= field.max)) {
-    return `Want ${knobText(field.min)} to ${knobText(field.max)}.`;
+    return `Use ${knobText(field.min)} to ${knobText(field.max)}.`;
   }
   const [clash] = contradictions({ ...config, [name]: wanted });
   if (clash) return said(clash);
-  return wanted === config[name] ? 'That is what it is now.' : '';
+  return wanted === config[name] ? 'That’s its current value.' : '';
 }
 
 interface ValueProps {

@@ -18,6 +18,7 @@ export function overSeedsText(difference: Paired, { unit, number, side, told }: 
   const alike = tied > 0 ? `, alike on ${tied}` : '';
   const numbers = `${number(mean)}${unit} (from ${number(low)} to ${number(high)}; ${side} on ${better} of ${n} seeds${alike}, exact sign test p ${chanceText(p)})`;
   if (claim !== 'unclear') return `${numbers}: ${told}.`;
-  const need = needed === null ? '' : ` About ${Math.max(needed, n + 1)} seeds would tell, if it stayed like this.`;
+  const need =
+    needed === null ? '' : ` About ${Math.max(needed, n + 1)} seeds would be enough if the difference stays like this.`;
   return `${numbers}: cannot tell.${need}`;
 }

@@ -62,19 +62,19 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Turn both masks off',
-    note: `Number hunts with filler words, where it was measured to matter: both masks on and both off, ${SEEDS} seeds each. The loss mask alone would only dilute.`,
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. This task was chosen because masks measurably matter there. Turning off the loss mask alone would only dilute the loss.`,
     start: () => void runTrial({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Break it: blind convergence',
-    note: `Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP. Beside it the same task, learned gently. Up to ${SEEDS} seeds, as many as a minute takes.`,
+    note: `Few prompts, stale updates, no entropy bonus: all rollouts end up on one path, whatever the map says. Stops when the monitor says TRAP. The control is the same task with gentle settings. Up to ${SEEDS} seeds in about a minute.`,
     start: () => void runTrial({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
-    note: `The number hunt from the same warm start: with a critic, and with groups. Up to ${SEEDS} seeds, as many as a minute takes.`,
+    note: `Number hunt from the same warm start: PPO with a critic against GRPO with groups. Up to ${SEEDS} seeds in about a minute.`,
     start: () =>
       void runTrial({
         title: 'Number hunt',
@@ -162,7 +162,7 @@ function forkProblem(): string {
   const { session, update } = useLive.getState();
   return session !== 'ready' || update === 0
     ? 'There is no run to fork. Run training for a few updates first.'
-    : 'This run did not hand its state out in time. Try again.';
+    : 'The run didn’t send its state in time. Try again.';
 }
 
 function labelOf(name: FieldName): string {

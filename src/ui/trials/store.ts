@@ -121,7 +121,7 @@ async function trainFrom(start: number): Promise<void> {
     if (client !== own) return;
     useTrial.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
   }
-  end('The trial is over.');
+  end('The comparison is done.');
 }
 
 function end(reason: string): void {
@@ -132,7 +132,7 @@ function end(reason: string): void {
 
 /** Ends the trial under way; runs that are finished stay, and pairs of them keep their verdict. */
 export function cancelTrial(): void {
-  end('The trial was cancelled.');
+  end('The comparison was cancelled.');
   const { state, trial, results } = useTrial.getState();
   if (state !== 'running') return;
   const whole = pairsOf(results).flat();
@@ -177,6 +177,6 @@ export function progressWords({ trial, arm, update, silent, results }: TrialStat
     return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
   });
   const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';
-  const stuck = silent ? `. Its worker ${SILENT_WORDS}: it is busy, or stuck; Cancel ends it.` : '';
+  const stuck = silent ? `. Its worker ${SILENT_WORDS}. It’s busy or stuck; Cancel ends it.` : '';
   return which + words.join(' · ') + stuck;
 }

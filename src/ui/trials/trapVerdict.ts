@@ -27,7 +27,7 @@ export function broken({ run: { update, health: said, series } }: Trained): stri
   const success = series.get('rollout/success');
   const course = `Success went from ${percent(success?.opening)} to ${percent(success?.smooth)}.`;
   if (health?.state !== 'trap') {
-    return `No trap in ${update} updates this time. ${course} On some seeds chance never wins, and nothing begins.`;
+    return `No trap in ${update} updates this time. ${course} On some seeds no early rollout wins, so nothing can collapse.`;
   }
   return `TRAP at update ${update}: ${course} ${alarm(health.evidence)}`;
 }
@@ -38,9 +38,9 @@ const alarm = (evidence: readonly { readonly alarming: boolean; readonly text: s
 function besideControl([a, b]: Pair): string {
   const { update } = b.run;
   const control = isTrapped(b)
-    ? `The ${b.label} ran into it too, at update ${update}`
-    : `The ${b.label} had none in ${update} updates`;
-  return `${control}. Smoothed, the spread of rewards within a prompt ends at ${short(spreadOf(a))}, and at ${short(spreadOf(b))} in the ${b.label}. One seed says how these two runs came out: for what the change does train more seeds.`;
+    ? `The ${b.label} run was trapped too, at update ${update}`
+    : `The ${b.label} run had no trap in ${update} updates`;
+  return `${control}. Spread of rewards within a prompt at the end, smoothed: ${short(spreadOf(a))}, ${b.label} ${short(spreadOf(b))}. One seed isn’t evidence. Train more seeds.`;
 }
 
 function counted(pairs: readonly Pair[]): string {
@@ -49,7 +49,7 @@ function counted(pairs: readonly Pair[]): string {
   const at = a.length > 0 ? ` (at update ${a.map(({ run }) => run.update).join(', ')})` : '';
   const [x, y] = pairs[0]!.map(({ label }) => label) as [string, string];
   const { better, worse, p, claim } = pairedSummary(pairs.map(([one, other]) => Number(isTrapped(one)) - Number(isTrapped(other)))); // prettier-ignore
-  const told = claim === 'unclear' ? 'cannot tell' : 'more than chance makes';
+  const told = claim === 'unclear' ? 'cannot tell' : 'more than chance explains';
   return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${told} (${better} seeds only ${x}, ${worse} only the ${y}, exact sign test p ${chanceText(p)}).`;
 }
 
@@ -62,8 +62,8 @@ function spreads(pairs: readonly Pair[]): string {
   const { label: y } = pairs[0]![1];
   const mean = (at: 0 | 1) => short(values.reduce((sum, value) => sum + value[at], 0) / values.length);
   const difference = pairedSummary(values.map(([a, b]) => a - b));
-  const told = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance makes`;
-  return `Smoothed, the spread of rewards within a prompt ends at ${mean(0)}, and at ${mean(1)} in the ${y}; difference ${overSeedsText(difference, { unit: '', number: signed, side: 'larger', told })}`;
+  const told = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance explains`;
+  return `Spread of rewards within a prompt at the end, smoothed: ${mean(0)}, ${y} ${mean(1)}; difference ${overSeedsText(difference, { unit: '', number: signed, side: 'larger', told })}`;
 }
 
 function quoted(pairs: readonly Pair[]): string {

@@ -45,7 +45,7 @@ function compared(a: Trained, b: Trained): string {
     heldOut(a, b),
     undecided(a, b),
     ...trapped([a, b]),
-    'One seed says how these two runs came out, not what the change does: for that train more seeds.',
+    'One seed isn’t evidence. Train more seeds.',
   ];
   return parts.filter((part) => part !== '').join(' ');
 }
@@ -65,15 +65,12 @@ function heldOut(a: Trained, b: Trained): string {
   if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
   const shares = `${on} ${percent(x)} and ${percent(y)}`;
   const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}` : '';
-  if (whole)
-    return `${shares}${counted ? `: ${counted}` : ''}. These are all tasks there are: what varies is the seed.`;
+  if (whole) return `${shares}${counted ? `: ${counted}` : ''}. Evaluation covers every task, so only the seed varies.`;
   const p = paired
     ? signTest(paired.onlyA, paired.onlyB)
     : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
   const remark =
-    p < CHANCE
-      ? `the policy of ${(y > x ? b : a).label} solves more than chance makes of so many`
-      : 'cannot tell, chance alone makes such a difference';
+    p < CHANCE ? `${(y > x ? b : a).label} solves more, beyond chance` : 'cannot tell, the difference may be chance';
   const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
   return `${shares}: ${counted ? `${counted}: ` : ''}${remark} (${test}, p ${chanceText(p)}).`;
 }
@@ -101,7 +98,7 @@ function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const [[a, b]] = pairs as [readonly [Trained, Trained]];
   const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
   const updates = Math.min(...pairs.flat().map(({ run, began }) => run.update - began));
-  const ahead = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance makes`;
+  const ahead = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance explains`;
   return [
     `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
     `${b.label} − ${a.label}: ${overSeedsText(difference, { unit: ' points', number: points, side: 'higher', told: ahead })}`,
@@ -114,7 +111,7 @@ function trapped(arms: readonly Trained[]): string[] {
   return arms
     .filter(({ run }) => run.health.at(-1)?.health.state === 'trap')
     .map(({ label, run: { update, config } }) => {
-      return `${label} ran into the trap at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
+      return `${label} was trapped at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
     });
 }
 
@@ -125,13 +122,13 @@ function undecided(a: Trained, b: Trained): string {
     a.run.config.regularizerTokens !== b.run.config.regularizerTokens
   ) {
     const both = (a.run.config.lossMask === 'off' ? a : b).label;
-    return `Entropy and KL do not compare: for ${both} they are taken over the tool’s words too.`;
+    return `Don’t compare entropy and KL: for ${both} they include observation tokens.`;
   }
   // as the losses average it: over tokens, over rollouts or by a fixed length, with or without choices of one
   if (a.run.config.aggregation !== b.run.config.aggregation || a.run.config.choiceMask !== b.run.config.choiceMask) {
-    return 'Entropy and KL do not compare: each is averaged as its own loss is.';
+    return 'Don’t compare entropy and KL: the two runs average them differently.';
   }
   const [x, y] = [a, b].map(({ run }) => run.series.get('actor/entropy')?.smooth);
   if (x === undefined || y === undefined || Math.max(x, y) < APART * Math.min(x, y)) return '';
-  return `${(x > y ? a : b).label} is less decided: its entropy is ${short(Math.max(x, y))} nats against ${short(Math.min(x, y))}.`;
+  return `${(x > y ? a : b).label} is less certain: its entropy is ${short(Math.max(x, y))} nats, against ${short(Math.min(x, y))}.`;
 }

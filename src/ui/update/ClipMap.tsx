@@ -65,8 +65,8 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       <figcaption>
         {told}{' '}
         <span className="faint">
-          Shaded: where the clip stops the push. Squares: held back at the last pass. Height is the ratio after the
-          update, which the step of that pass has moved since: a token let through can end in the shade.
+          Shaded: where the clip stops the push. Squares: clipped in the last epoch. Height is the ratio after the
+          update. The last step moved it once more, so an unclipped token can end in the shade.
         </span>
       </figcaption>
     </figure>

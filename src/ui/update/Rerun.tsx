@@ -29,7 +29,7 @@ export function Rerun({ source, row }: Props) {
   if (!asked) return <p className="faint waiting">{source ? 'Playing the tasks again…' : 'No update yet.'}</p>;
   if (!asked.reply.ok) return <Unanswered kind="rerun" reply={asked.reply} />;
   const { before, after } = asked.reply.answer;
-  if (!before || !after) return <p className="faint">The weights of this update are not kept any more.</p>;
+  if (!before || !after) return <p className="faint">The weights of this update are no longer kept.</p>;
   return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
 }
 
@@ -47,12 +47,12 @@ function Compared({ before, after, row }: ComparedProps) {
   return (
     <div className="rerun" data-testid="rerun">
       <p>
-        {rolloutsText(before)}, played again with the same luck before and after this update: <b>{changed}</b>{' '}
-        {changed === 1 ? 'was' : 'were'} played differently. Mean reward {exact(mean(before))} →{' '}
-        <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
+        {rolloutsText(before)}, replayed with the same random draws before and after this update: <b>{changed}</b>{' '}
+        {changed === 1 ? 'differs' : 'differ'}. Mean reward {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved{' '}
+        {percent(solved(before))} → <b>{percent(solved(after))}</b>.
       </p>
       <p className="faint">
-        {rolloutName(before, row)}: {same ? 'the same words, to the end.' : 'the first word that differs is boxed.'}
+        {rolloutName(before, row)}: {same ? 'identical to the end.' : 'the first different word is boxed.'}
       </p>
       {(
         [

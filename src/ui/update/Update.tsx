@@ -75,7 +75,7 @@ function BeforeAndAfter() {
           {chosen && token !== null ? (
             <Why source={chosen} t={token} />
           ) : (
-            <p className="empty">Choose a token of the list: its change is split by rollout, momentum and curvature.</p>
+            <p className="empty">Choose a token in the list to split its change by rollout, momentum and curvature.</p>
           )}
         </section>
         <section className="card" aria-labelledby="rerun-title">
@@ -96,6 +96,6 @@ function NoChanges({ missing, kept }: { readonly missing: Missing | null | undef
   if (missing) return <Unanswered kind="logprobs" reply={missing} />;
   if (!started && !live.isExample)
     return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
-  if (kept) return <p className="faint">Asking the run for both policies…</p>;
-  return <p className="faint">The weights of this update are not kept any more. Choose a later one.</p>;
+  if (kept) return <p className="faint">Loading both policies…</p>;
+  return <p className="faint">The weights of this update are no longer kept. Choose a later one.</p>;
 }

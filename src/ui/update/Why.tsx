@@ -37,18 +37,18 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   );
   const asked = useAsked('why', subject, ask);
   if (!moves) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
-  if (!asked) return <p className="faint waiting">Learning the update again, rollout by rollout…</p>;
+  if (!asked) return <p className="faint waiting">Repeating the update, rollout by rollout…</p>;
   if (!asked.reply.ok) return <Unanswered kind="why" reply={asked.reply} />;
   const { why, apart: cost } = asked.reply.answer;
-  if (!why) return <p className="faint">The weights of this update are not kept any more.</p>;
+  if (!why) return <p className="faint">The weights of this update are no longer kept.</p>;
   return (
     <>
       <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />
       {cost && (
         <p className="faint">
-          Which rollouts pushed it takes {costWords(cost)}.{' '}
+          Splitting by rollout takes {costWords(cost)}.{' '}
           <button type="button" disabled={apart} onClick={() => setSplit(i)}>
-            {apart ? 'Learning the update again…' : 'Split it by rollout'}
+            {apart ? 'Repeating the update…' : 'Split it by rollout'}
           </button>
         </p>
       )}
@@ -75,7 +75,7 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
   return (
     <div className="why" data-testid="why">
       <p>
-        Its log-probability went from {exact(why.before)} to {exact(why.after)}:{' '}
+        log π {exact(why.before)} → {exact(why.after)}:{' '}
         <b data-testid="why-measured">
           {arrow(measured)} {change(measured)}
         </b>{' '}
@@ -87,13 +87,11 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
         ))}
       </ul>
       <p className="why-sum" aria-live="polite">
+        {left.size === 0 ? 'Predicted' : `Predicted without the ${left.size === 1 ? 'one' : left.size} you left out:`}{' '}
+        <b data-testid="why-predicted">{change(now)}</b>
         {left.size === 0
-          ? 'All bars but the residual'
-          : `Without the ${left.size === 1 ? 'one' : left.size} you left out, they`}{' '}
-        add up to <b data-testid="why-predicted">{change(now)}</b>
-        {left.size === 0
-          ? `: what small steps would have done. The residual ${change(why.residual)} makes it the ${change(measured)} that was measured.`
-          : `: ${now > all ? '▲ higher' : '▼ lower'} by ${change(Math.abs(now - all)).slice(1)}.`}
+          ? `, measured ${change(measured)}; the rest (${change(why.residual)}) is curvature.`
+          : `, ${now > all ? '▲ higher' : '▼ lower'} by ${change(Math.abs(now - all)).slice(1)}.`}
       </p>
     </div>
   );

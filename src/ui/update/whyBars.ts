@@ -32,18 +32,18 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
     if (always || part !== 0) bars.push({ key, row: null, label, hint, part });
   };
   const others = rest.reduce((sum, row) => sum + partOf(row), 0);
-  add('others', `${rest.length} other rollouts`, 'Their policy loss, together.', others, rest.length > 0);
+  add('others', `${rest.length} other rollouts`, 'Their policy loss, summed.', others, rest.length > 0);
   add('elsewhere', 'rollouts of other tasks', 'Their policy loss; they are not in the recording.', why.elsewhere ?? 0);
   const together = why.together ?? 0;
-  const several = why.steps === 1 ? '' : ', with what Adam carried over and weight decay';
-  add('together', 'all its gradients', `All rollouts and terms of this update, not told apart${several}.`, together);
+  const several = why.steps === 1 ? '' : ', with Adam’s momentum and weight decay';
+  add('together', 'all its gradients', `All rollouts and terms of this update together${several}.`, together);
   if (why.together === undefined || why.steps === 1)
-    add('momentum', 'momentum', 'What Adam carried over from earlier updates.', why.momentum, true);
+    add('momentum', 'momentum', 'Adam’s momentum from earlier updates.', why.momentum, true);
   add('kl', 'KL', 'The KL term, towards the reference policy.', why.kl);
   add('entropy', 'entropy', 'The entropy bonus.', why.entropy);
   add('value', 'critic', 'The value loss, through the shared trunk.', why.value);
   add('decay', 'weight decay', 'The pull of every weight towards 0.', why.decay);
-  add('residual', 'residual', 'Curvature: what no first-order part explains.', why.residual, true);
+  add('residual', 'residual', 'Curvature: the part that no first-order term explains.', why.residual, true);
   return bars;
 }
 
