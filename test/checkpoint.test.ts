@@ -203,7 +203,7 @@ describe('a checkpoint of a run with a reward model', () => {
     );
     const strange = { ...memory, fitted: { ...memory.fitted, tokens: memory.fitted.tokens.map(() => 9999) } };
     await expect(open(JUDGED, { ...kept, rewardModel: { network, memory: strange } })).rejects.toThrow(/token 9999/);
-    await expect(open(JUDGED, { ...kept, rewardModel: null })).rejects.toThrow(/ask for a reward model, and it has/);
+    await expect(open(JUDGED, { ...kept, rewardModel: null })).rejects.toThrow(/need a reward model, but it has/);
   });
 
   it('takes up a person’s click that comes after it: the run goes on as if it had been in there', async () => {

@@ -22,7 +22,7 @@ test('knobs that were refused are named in the hint by their labels; problems of
     do: 'Tasks in a batch.',
   } as const;
   const event = errorEvent(new ConfigError([value, 'nobody: unknown.']), false);
-  expect(event.message).toBe('prompts: 0 isn’t a whole number from 1. Tasks in a batch.\nnobody: unknown.');
+  expect(event.message).toBe('prompts: got 0; want a whole number from 1. Tasks in a batch.\nnobody: unknown.');
   expect(event.fields).toEqual(['prompts']);
   expect(event.hint).toBe(`Change ${FIELDS.prompts.label}.`);
   expect(errorEvent(new ConfigError(['nobody: unknown.']), false).hint).toBe('Change the knobs named.');
@@ -31,7 +31,7 @@ test('knobs that were refused are named in the hint by their labels; problems of
 test('a checkpoint that cannot be read is told as such, so that the page drops it', () => {
   const event = errorEvent(new CheckpointError('It has no weights.'), false);
   expect(event.cause).toBe('bad-checkpoint');
-  expect(event.message).toBe('The saved run cannot be gone on with. It has no weights.');
+  expect(event.message).toBe('The saved run can’t be resumed. It has no weights.');
 });
 
 test('after anything else the hint says whether the run is unharmed', () => {

@@ -111,7 +111,7 @@ describe('the distribution at a token', () => {
 
   test('of an update that is not kept is refused in words', async () => {
     const question = { kind: 'distribution', of: { update: 9, row: 0 }, position: 3 } as const;
-    await expect(session.answer(question)).rejects.toThrow('The rollouts of update 9 are not kept any more.');
+    await expect(session.answer(question)).rejects.toThrow('The rollouts of update 9 are no longer kept.');
   });
 
   test('and the batch itself is given with its configuration', async () => {
@@ -203,7 +203,7 @@ describe('a branch', () => {
     const on = await ask(session, { ...base, of, position: last, token: played.tokens[last]! });
     expect(on.branch.tokens).toEqual(branch.tokens);
     for (let n = 0; n < 39; n++) await ask(session, first);
-    await expect(session.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('not kept');
+    await expect(session.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('no longer kept');
   });
 
   test('at a temperature near 0 takes the likeliest token wherever it draws', async () => {

@@ -60,7 +60,7 @@ describe('a session', () => {
     const { session } = await open({ critic: 'none' });
     session.configure({ learningRate: 1e-4, temperature: '0.7' });
     expect(session.config()).toMatchObject({ learningRate: 1e-4, temperature: 0.7 });
-    expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: 1 isn’t/);
+    expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: got 1/);
     expect(() => session.configure({ width: 64, entropyCoef: 0 })).toThrow(/width: cannot change while a run/);
     expect(() => session.configure({ estimator: 'gae' })).toThrow(/needs a critic/);
     expect(() => session.configure({ speed: 3 })).toThrow(/no such knob/);
@@ -229,7 +229,7 @@ describe('a session', () => {
     await openSession(config, host, () => undefined, null, gone);
     expect(resumed.at(-1)).toBeUndefined();
     expect(reasons.at(-1)).toBe(
-      'The run began with kernels broadcast-4+persistent, which are no more: others round otherwise.',
+      'The run began with kernels broadcast-4+persistent, which no longer exist. Others round differently.',
     );
     expect(await (await open({})).session.checkpoint()).not.toHaveProperty('kernels');
   });
@@ -273,6 +273,6 @@ describe('a session', () => {
     session.dispose();
     const without = await open(small);
     const attempt = { tokens: Int32Array.of(1), roles: Uint8Array.of(2) };
-    expect(() => without.session.prefer(attempt, attempt)).toThrow(/rewardModel: off, so there is nothing to teach/);
+    expect(() => without.session.prefer(attempt, attempt)).toThrow(/rewardModel: off, so there is nothing to train/);
   });
 });

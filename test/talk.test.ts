@@ -198,7 +198,7 @@ describe('talking to a run', () => {
   test('where tasks cannot be worded there is no form, and a number chooses', async () => {
     const lake = await open(parseConfig({ ...small, env: 'frozen-lake' }));
     expect(await lake.answer({ kind: 'ask-form' })).toEqual({ kind: 'ask-form', form: null });
-    await expect(talk(lake, { words: ['x'] })).rejects.toThrow(/want a task by its number/);
+    await expect(talk(lake, { words: ['x'] })).rejects.toThrow(/Choose one by number/);
     expect((await talk(lake, { seed: 4 })).judged).toBe(true);
     lake.dispose();
   });

@@ -13,7 +13,7 @@ export interface Problem {
 /** A problem in sentences, its knob first. */
 export function said({ kind, field, got, want, do: remedy }: Problem): string {
   if (kind === 'other' || field === null) return want;
-  const words = { value: `${got} isn’t ${want}`, clash: `${got}, but ${want}`, odd: want }[kind];
+  const words = { value: `got ${got}; want ${want}`, clash: `${got}, but ${want}`, odd: want }[kind];
   return `${field}: ${words}. ${remedy}`;
 }
 

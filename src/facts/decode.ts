@@ -8,7 +8,7 @@ export function checkSize(bytes: number): void {
   if (bytes <= MOST_BYTES) return;
   const megabytes = (bytes / 1e6).toFixed(1);
   throw new FactsError([
-    `The facts take ${megabytes} MB; want at most ${MOST_BYTES / 1e6} MB. Keep those you want to ask about.`,
+    `The facts take ${megabytes} MB; at most ${MOST_BYTES / 1e6} MB fit. Keep those you want to ask about.`,
   ]);
 }
 
@@ -21,14 +21,14 @@ export function decode(content: Uint8Array | string): string {
   checkSize(content.length);
   const [first, second] = content;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw new FactsError(['The file is UTF-16; want UTF-8. Save it again as “CSV UTF-8”.']);
+    throw new FactsError(['The file is UTF-16. Save it as “CSV UTF-8”.']);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
     const before = new TextDecoder().decode(content).split('\ufffd', 1)[0] ?? '';
     throw new FactsError([
-      `Line ${before.split(/\r\n|\n|\r/).length}: got bytes that are not UTF-8. Save the file again as “CSV UTF-8”.`,
+      `Line ${before.split(/\r\n|\n|\r/).length} has bytes that are not UTF-8. Save the file as “CSV UTF-8”.`,
     ]);
   }
 }

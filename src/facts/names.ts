@@ -28,7 +28,7 @@ export function nameProblem(name: string): string | null {
   if (name.includes('\ufffd')) return 'holds U+FFFD, which stands for a letter that was lost. Save the file as UTF-8.';
   const length = Array.from(name).length;
   if (length > LONGEST_NAME) {
-    return `has ${length} letters (${excerpt(name)}); want at most ${LONGEST_NAME}. Shorten it.`;
+    return `has ${length} letters (${excerpt(name)}); at most ${LONGEST_NAME} fit. Shorten it.`;
   }
   if (/^[=@+\uff1d\uff20\uff0b\uff0d-]/.test(name) && !NUMBER.test(name)) {
     return `begins with ${name.charAt(0)} (${excerpt(name)}): a spreadsheet would run it as a formula. Put a word before it, or remove the sign.`;

@@ -14,7 +14,7 @@ const MOST_PROBLEMS = 5;
 const GUESSED_FROM = { rows: 10, letters: 20_000 };
 
 const COLUMNS = ['subject', 'relation', 'object'] as const;
-const WANT = 'want three: subject, relation, object';
+const WANT = 'a fact needs three: subject, relation, object';
 
 /** Facts, and what was done to them that a person may want to know. */
 export interface ParsedFacts {
@@ -33,7 +33,7 @@ export function parseFacts(source: string, content: Uint8Array | string): Parsed
   const text = decode(content).replaceAll(/\r\n?/g, '\n'); // files that were put together have several line ends
   const name = visible(source);
   if (text.trim() === '') {
-    throw new FactsError([`${name} is empty; want a line for each fact: subject, relation, object.`]);
+    throw new FactsError([`${name} is empty. Write one fact per line: subject, relation, object.`]);
   }
   const head = text.trimStart().slice(0, GUESSED_FROM.letters);
   const { delimiter } = Papa.parse<string[]>(head, {
@@ -68,11 +68,11 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
   const order = headerOrder(rows[0]?.cells ?? []);
   if (order) rows.shift();
   if (rows.length === 0) {
-    throw new FactsError([`${source} has ${order ? 'a header and ' : ''}no facts; want a line for each fact.`]);
+    throw new FactsError([`${source} has ${order ? 'a header and ' : ''}no facts. Write one fact per line.`]);
   }
   if (rows.length > MOST_ROWS) {
     throw new FactsError([
-      `${source} has ${rows.length.toLocaleString('en')} facts; want at most ${MOST_ROWS.toLocaleString('en')}. Keep those you want to ask about.`,
+      `${source} has ${rows.length.toLocaleString('en')} facts; at most ${MOST_ROWS.toLocaleString('en')} fit. Keep those you want to ask about.`,
     ]);
   }
   const { facts, notes } = check(source, rows, order ?? [0, 1, 2]);
@@ -168,7 +168,7 @@ function rowProblems(cells: readonly string[], order: readonly number[]): readon
   if (cells.length !== COLUMNS.length) {
     const all = excerpt(cells.slice(0, 30).map(tidy).join(' | '));
     return [
-      `got ${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${WANT}. Quote a cell that holds the separator.`,
+      `${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${WANT}. Quote a cell that contains the separator.`,
     ];
   }
   const found = COLUMNS.flatMap((name, i) => {
@@ -177,9 +177,7 @@ function rowProblems(cells: readonly string[], order: readonly number[]): readon
   });
   const [subject = '', , object = ''] = order.map((column) => cells[column] ?? '');
   if (found.length === 0 && subject === object) {
-    return [
-      `${excerpt(subject)} leads to itself, and no question can pass there. Remove the line or name another object.`,
-    ];
+    return [`${excerpt(subject)} points to itself, so no question can use it. Remove the line or name another object.`];
   }
   return found;
 }

@@ -73,7 +73,7 @@ async function fetchFile(
       if (have + value.length > file.bytes) {
         await reader.cancel();
         await shelf.drop(file.name);
-        throw new HubError(`${at}: got more than the ${file.bytes} bytes that the hub had said. Try again.`);
+        throw new HubError(`${at} sent more than the announced ${file.bytes} bytes. Try again.`);
       }
       sum?.update(value);
       await shelf.append(file.name, value);
@@ -83,7 +83,7 @@ async function fetchFile(
   }
   if (have < file.bytes) {
     throw new HubError(
-      `${file.name}: the connection ended after ${have} of ${file.bytes} bytes. Resume to go on from there.`,
+      `${file.name}: the connection ended after ${have} of ${file.bytes} bytes. Press Resume to continue.`,
     );
   }
   const got = sum && bytesToHex(sum.digest());
@@ -91,7 +91,7 @@ async function fetchFile(
   if (got !== null && got !== want) {
     await shelf.drop(file.name);
     throw new HubError(
-      `${file.name}: got bytes with the sum ${got}; want ${want ?? 'that of the hub'}. What came was thrown away; fetch it again.`,
+      `${file.name}: the checksum is ${got}, not ${want ?? 'that of the hub'}. The damaged download was deleted. Download it again.`,
     );
   }
 }

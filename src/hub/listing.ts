@@ -46,9 +46,9 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
   if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
   const said: unknown = await response.json().catch(() => null);
   const listing = readListing(id, hub, said);
-  if (!listing) throw new HubError(`${address}: got an answer that is no list of files; want one. Try again later.`);
+  if (!listing) throw new HubError(`${address} did not answer with a list of files. Try again later.`);
   if (!listing.files.some(({ name }) => name.endsWith('.safetensors'))) {
-    throw new HubError(`${hub}/${id} has no safetensors files; want a model that has. Choose another.`);
+    throw new HubError(`${hub}/${id} has no safetensors files. Choose another model.`);
   }
   return listing;
 }
@@ -56,18 +56,18 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
 /** What a failed request means. */
 export function unreachable(hub: string, error: unknown): HubError {
   const why = error instanceof Error ? error.message : String(error);
-  return new HubError(`${hub} could not be reached (${why}). Look whether this machine is online, and try again.`);
+  return new HubError(`${hub} could not be reached (${why}). Check that you are online, and try again.`);
 }
 
 /** What a refused request means. */
 export function refusedBy(status: number, address: string): HubError {
   const why =
     status === 401 || status === 403
-      ? 'it asks for a login, which this page has none of. Fetch it with the hub’s own program and drop the folder here.'
+      ? 'it needs a login, which this page doesn’t have. Download it with the hub’s own program and drop the folder here.'
       : status === 404
-        ? 'there is no such file there any more. Fetch the model by hand and drop its folder here.'
+        ? 'the file is no longer there. Download the model by hand and drop its folder here.'
         : status === 429
-          ? 'it has had too many requests from here. Wait some minutes.'
+          ? 'too many requests from here. Wait a few minutes.'
           : 'Try again later.';
   return new HubError(`${address} answered ${status}: ${why}`);
 }

@@ -40,7 +40,7 @@ export async function openPolicy(
   if (backend === 'cpu') return onCpu('');
   const resumed = findKernelSet(began);
   const gone =
-    began && !resumed ? `The run began with kernels ${began}, which are no more: others round otherwise.` : '';
+    began && !resumed ? `The run began with kernels ${began}, which no longer exist. Others round differently.` : '';
   const { gpu, openGpuPolicy } = host;
   let reason = NO_WEBGPU;
   if (gpu && openGpuPolicy) {

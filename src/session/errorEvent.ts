@@ -12,14 +12,14 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
   if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
   if (error instanceof BaseNeededError) {
-    const hint = 'Drop it here or choose it, then press Run training. Nothing of the run is lost meanwhile.';
+    const hint = 'Drop it here or choose it, then press Run training. Nothing of the run is lost.';
     return { type: 'error', message, hint, fatal, fields: ['model'], cause: 'needs-model' };
   }
   if (error instanceof CheckpointError) {
     return {
-      ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },
+      ...{ type: 'error', message: `The saved run can’t be resumed. ${error.message}`, fatal },
       ...{
-        hint: 'It stays in this browser until you forget it. Start a fresh run.',
+        hint: 'It stays in this browser until you delete it. Start a new run.',
         fields: [],
         cause: 'bad-checkpoint',
       },
@@ -30,7 +30,7 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
     const labels = fields.map((name) => FIELDS[name].label).join(', ');
     return { type: 'error', message, hint: `Change ${labels || 'the knobs named'}.`, fatal, fields };
   }
-  const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
+  const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The current run is unharmed.';
   return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
 }
 
@@ -38,6 +38,6 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
 export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   return {
     ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },
-    hint: 'Recover from the last finished update where there is one, or start again.',
+    hint: 'Recover from the last finished update if there is one, or start again.',
   };
 }

@@ -23,14 +23,16 @@ export async function ghost(
   if (!lesson) return { kind: 'ghost', ghost: null };
   if (changes.groupSize !== undefined && changes.groupSize > config.groupSize) {
     throw new Error(
-      `Group size ${changes.groupSize}: this batch has ${config.groupSize} rollouts of each task, and more would have to be drawn. Fewer can be tried on it.`,
+      `Group size ${changes.groupSize}can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
     );
   }
   const asked = await measured(by, { batch, config }, { ...config, ...changes });
   const later = LATER.some((name) => changes[name] !== undefined);
   const apart = config.critic === 'separate';
   if (apart && changes.valueClip !== undefined) {
-    throw new Error('The value clip acts from the second pass on, and what a separate critic said there is not kept.');
+    throw new Error(
+      'No preview: the value clip acts from the second epoch on, and the values of a separate critic there are not kept.',
+    );
   }
   const all = later ? await seenAt(by, { batch, config }) : null;
   const seen = apart ? (all?.map((step) => ({ ...step, values: batch.values })) ?? null) : all;
@@ -40,9 +42,7 @@ export async function ghost(
 /** The batch with what a configuration reads of it and it was not asked at the time. */
 async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunConfig): Promise<BatchView> {
   if (usesCritic(turned.estimator) && !isMeasured({ batch, config }, 'values')) {
-    throw new Error(
-      `${turned.estimator} reads a critic’s values, and this batch was learned from without: no critic was asked.`,
-    );
+    throw new Error(`${turned.estimator} needs a critic’s values, and this batch was trained without a critic.`);
   }
   const reads = turned.klCoef !== 0 || turned.klRewardCoef !== 0;
   if (!reads || isMeasured({ batch, config }, 'refLogprobs')) return batch;
@@ -58,12 +58,12 @@ async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readon
   if (kept !== undefined) return kept;
   if (by.beside) {
     throw new Error(
-      'What this knob changes shows from the second optimizer step on: the update would be learned again, which beside a checkpoint takes minutes.',
+      'No preview: this knob acts from the second optimizer step on. Repeating the update with a checkpoint would take minutes.',
     );
   }
   const before = by.history.state(batch.update - 1);
   const lesson = by.history.lesson(batch.update);
-  if (!before || !lesson) throw new Error('The weights before this update are not kept any more.');
+  if (!before || !lesson) throw new Error('The weights before this update are no longer kept.');
   const seen = await seenSteps(await by.replaying(config), batch, lesson, before);
   known.set(batch, seen);
   return seen;

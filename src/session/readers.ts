@@ -127,7 +127,7 @@ export class Readers {
   /** The batch that an update learned from. Throws when it is not kept. */
   batch(update: number): KeptBatch {
     const kept = this.history.batch(update);
-    if (!kept) throw new Error(`The rollouts of update ${update} are not kept any more.`);
+    if (!kept) throw new Error(`The rollouts of update ${update} are no longer kept.`);
     return kept;
   }
 
@@ -135,7 +135,7 @@ export class Readers {
   rollout(of: RolloutAddress): KeptRollout {
     if ('update' in of) return { ...this.batch(of.update), row: of.row };
     const kept = this.history.branch(of.branch);
-    if (!kept) throw new Error('This branch is not kept any more. Play it anew.');
+    if (!kept) throw new Error('This branch is no longer kept. Create it again.');
     return { ...kept, row: 0 };
   }
 

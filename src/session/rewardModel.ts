@@ -23,7 +23,7 @@ export function openRewardModel(
 ): RewardModel | null {
   if (rewardModel === 'off') return null;
   if (from && from.progress.update > 0 && !from.rewardModel)
-    throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
+    throw new CheckpointError('Its knobs need a reward model, but it has none.');
   const spec: PolicySpec = {
     model: { ...policy.model, value_head: true },
     critic: 'shared',

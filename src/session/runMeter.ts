@@ -24,7 +24,7 @@ export class RunMeter {
   /** Another run, or this one put back: it stands between two updates. */
   begin(): void {
     [this.midway, this.countedFrom, this.counted] = [false, null, 0];
-    this.refuse('The run has begun anew meanwhile.');
+    this.refuse('The run was restarted in the meantime.');
   }
 
   /** Before an event is pulled. */
@@ -66,7 +66,7 @@ export class RunMeter {
 
   /** Tells a profile when the update under way has ended, at once where there is none. A later asker takes an earlier one's place. */
   async ask(tell: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
-    this.refuse('Another measurement was asked for meanwhile.');
+    this.refuse('Another measurement was started in the meantime.');
     this.asker = tell;
     if (!policy) this.refuse('There is no run to measure. Run training first.');
     else if (!pumping) await this.pause(policy);
@@ -82,7 +82,7 @@ export class RunMeter {
     this.asker = null;
     if (!asker) return;
     if (this.counted === 0) {
-      asker({ kind: 'refused', message: 'No update has been counted yet. Let it train for one.' });
+      asker({ kind: 'refused', message: 'No update has finished yet. Train one first.' });
       return;
     }
     this.clock.stop();

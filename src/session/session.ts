@@ -267,6 +267,6 @@ function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy,
 }
 
 const NO_REWARD_MODEL: Problem = {
-  ...{ kind: 'odd', field: 'rewardModel', got: 'off', want: 'off, so there is nothing to teach' },
+  ...{ kind: 'odd', field: 'rewardModel', got: 'off', want: 'off, so there is nothing to train' },
   do: 'Set it to on and start a new run.',
 };

@@ -41,7 +41,7 @@ export async function talk(
 function askedOf(env: ToolEnv, asked: AskedTask): AskedOwn {
   if ('seed' in asked) return { begin: env.reset, judged: true };
   if (!env.asking) {
-    throw new Error(`Tasks of ${env.name} cannot be put into words; want a task by its number. Choose one by number.`);
+    throw new Error(`Tasks of ${env.name} can’t be written in words. Choose one by number.`);
   }
   return env.asking.ask(asked.words);
 }

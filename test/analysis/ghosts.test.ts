@@ -142,10 +142,10 @@ test('a smaller group is the first rollouts of each task, and credit is that of 
   expect(ghost.advantages.some((a, i) => Math.abs(a - batch.advantages[i]!) > 0.1)).toBe(true);
   expect([...ghost.kept]).toEqual([1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
   await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { groupSize: 8 } })).rejects.toThrow(
-    'more would have to be drawn',
+    'can’t be previewed',
   );
   await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { estimator: 'gae' } })).rejects.toThrow(
-    'no critic was asked',
+    'trained without a critic',
   );
   run.session.dispose();
 });

@@ -91,7 +91,7 @@ describe('the same tasks and draws, before and after an update', () => {
     const got = await ask(session, { kind: 'distribution', of, position });
     expect(got).toMatchObject({ before: null, after: null });
     expect(got.now.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
-    await expect(session.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are not kept');
+    await expect(session.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are no longer kept');
     session.dispose();
   });
 });

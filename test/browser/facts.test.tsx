@@ -48,11 +48,11 @@ test('a file that cannot be used is explained, and the facts that were there sta
   await render(<FactsPanel />);
   await readFacts(new File(['a,to,b\nb,to,c'], 'good.csv'));
   await readFacts(new File(['a,to\nb'], 'bad.csv'));
-  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: got 2 columns (a | to); want three');
+  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: 2 columns (a | to); a fact needs three');
   await expect.element(page.getByRole('alert')).toHaveTextContent('Those of good.csv are kept.');
   await expect.element(page.getByTestId('facts-loaded')).toHaveTextContent('good.csv: 2 facts');
   await readFacts(new File([new Uint8Array(10_000_000)], 'large.csv'));
-  await expect.element(page.getByRole('alert')).toHaveTextContent('The facts take 10.0 MB; want at most 1 MB.');
+  await expect.element(page.getByRole('alert')).toHaveTextContent('The facts take 10.0 MB; at most 1 MB fit.');
   await readFacts(new File([Uint8Array.of(0x61, 0xe9, 0x2c)], 'latin.csv'));
   await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: got bytes that are not UTF-8.');
   expect(useFacts.getState().facts?.source).toBe('good.csv');

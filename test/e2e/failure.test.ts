@@ -14,7 +14,7 @@ test('a typed value out of range says what was got and what is wanted, and stays
   await unfold(page, 'Optimizer');
   const box = page.getByLabel('Learning rate η', { exact: true });
   await box.fill('9');
-  const message = page.getByRole('alert').filter({ hasText: 'got 9; want a number from 0 to 0.1' });
+  const message = page.getByRole('alert').filter({ hasText: '9 isn’t a number from 0 to 0.1' });
   await message.waitFor();
   expect(await box.inputValue()).toBe('9');
   expect(await box.getAttribute('aria-invalid')).toBe('true');

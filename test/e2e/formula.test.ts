@@ -119,7 +119,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await tried.getByText(/Only the first 2 rollouts of each task/).waitFor();
   expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(2);
   await page.locator('#knob-groupSize').fill('8');
-  await page.getByText('more would have to be drawn').waitFor();
+  await page.getByText('can’t be previewed').waitFor();
   await page.locator('#knob-groupSize').fill('4');
   await page.locator('#knob-groupSize').blur();
   await page.getByText('Hover a knob or a term').waitFor();

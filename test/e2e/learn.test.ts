@@ -132,7 +132,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
   await panel.getByText(/update [1-9]\d* of 20/).waitFor({ timeout: 60_000 });
   await press(page, 'Run training');
-  await panel.getByRole('alert').getByText('Cannot tell: another run was started').waitFor();
+  await panel.getByRole('alert').getByText('Cannot tell: another run started').waitFor();
   expect(await page.getByTestId('progress').innerText()).toContain('0 of 13');
   await page.context().close();
 });
@@ -211,8 +211,8 @@ test('Learn: results are handed in as a file, and the class view merges files an
   expect(new Set(colours).size).toBe(2);
   await page.getByRole('img', { name: 'What is a rollout?: 1 right, 1 wrong, 0 cannot tell.' }).waitFor();
   const told = await page.getByRole('alert').innerText();
-  expect(told).toContain('copy.json: got the same results as ada.json, want each once.');
-  expect(told).toContain('run.json: got JSON without a schema, want results of a chapter');
+  expect(told).toContain('copy.json: duplicate of ada.json');
+  expect(told).toContain('run.json has no chapter results (JSON without a schema');
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -107,25 +107,25 @@ describe('facts are read from', () => {
 
 describe('what is malformed is told by line, with what was got, what is wanted and what to do:', () => {
   it.each<[string, Uint8Array | string, RegExp]>([
-    ['nothing', '', /^my\.csv is empty; want a line for each fact: subject, relation, object\.$/],
+    ['nothing', '', /^my\.csv is empty\. Write one fact per line: subject, relation, object\.$/],
     ['only blank lines', '\n \n\r\n', /^my\.csv is empty/],
-    ['only a header', 'subject,relation,object\n', /^my\.csv has a header and no facts; want a line/],
+    ['only a header', 'subject,relation,object\n', /^my\.csv has a header and no facts\. /],
     [
       'two columns',
       `${PLAIN}Bolivia,capital`,
-      /^Line 3: got 2 columns \(Bolivia \| capital\); want three: subject, relation, object\. Quote/,
+      /^Line 3: 2 columns \(Bolivia \| capital\); a fact needs three: subject, relation, object\. Quote/,
     ],
-    ['one column', 'Peru\nChile', /^Line 1: got 1 column \(Peru\); want three/],
+    ['one column', 'Peru\nChile', /^Line 1: 1 column \(Peru\); a fact needs three/],
     [
       'four columns',
       `${PLAIN}\nWashington, D.C.,country,United States`,
-      /^Line 4: got 4 columns \(Washington \| D\.C\. \| cou…\)/,
+      /^Line 4: 4 columns \(Washington \| D\.C\. \| cou…\)/,
     ],
     ['an empty cell', 'Peru,,Lima', /^Line 1: the relation is empty\. Fill it in, or remove the line\.$/],
     [
       'a self-fact',
       `${PLAIN}Peru,neighbour,Peru`,
-      /^Line 3: Peru leads to itself, and no question can pass there\. Remove/,
+      /^Line 3: Peru points to itself, so no question can use it\. Remove/,
     ],
     [
       'two objects for one key',
@@ -143,7 +143,7 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     [
       'a long name',
       `Peru,capital,${'L'.repeat(LONGEST_NAME + 1)}`,
-      /^Line 1: the object has 61 letters \(L+…\); want at most 60\. Shorten it\.$/,
+      /^Line 1: the object has 61 letters \(L+…\); at most 60 fit\. Shorten it\.$/,
     ],
     [
       'a control character',
@@ -164,7 +164,7 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     ['tags', 'Peru,capital,Lima\u{e0041}', /holds U\+E0041/],
     ['an accent alone', 'Peru,capital,\u0301x', /^Line 1: the object begins with an accent that has no letter/],
     ['a formula with a wide sign', 'x,is,＝1+1', /begins with ＝/],
-    ['hidden text in another problem', `${PLAIN}a\u202eb,c`, /^Line 3: got 2 columns \(a‹U\+202E›b \| c\)/],
+    ['hidden text in another problem', `${PLAIN}a\u202eb,c`, /^Line 3: 2 columns \(a‹U\+202E›b \| c\)/],
     ['a line end within a cell', `Peru,capital,"Li\nma"\nChile,capital,x`, /^Line 1: the object holds U\+000A/],
     ['a lone surrogate', 'Peru,capital,Li\ud800ma', /holds U\+D800/],
     [
@@ -176,13 +176,13 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     [
       'Latin-1',
       bytes(PLAIN, 'S', [0xe3], 'o,x,y'),
-      /^Line 3: got bytes that are not UTF-8\. Save the file again as “CSV UTF-8”\.$/,
+      /^Line 3 has bytes that are not UTF-8\. Save the file as “CSV UTF-8”\.$/,
     ],
-    ['UTF-16', bytes([0xff, 0xfe], [0x50, 0x00]), /^The file is UTF-16; want UTF-8/],
+    ['UTF-16', bytes([0xff, 0xfe], [0x50, 0x00]), /^The file is UTF-16\. /],
     [
       '10 MB',
       new Uint8Array(10_000_000).fill(0x61),
-      /^The facts take 10\.0 MB; want at most 1 MB\. Keep those you want/,
+      /^The facts take 10\.0 MB; at most 1 MB fit\. Keep those you want/,
     ],
     ['10 MB of text', 'a'.repeat(10_000_000), /^The facts take 10\.0 MB/],
   ])('%s', (_name, content, message) => {
@@ -200,7 +200,7 @@ describe('what is malformed is told by line, with what was got, what is wanted a
   it('counts lines through cells that span several and lines that are blank', () => {
     expect(problems('\n"a\nb",is,c\n\nPeru,capital')).toEqual([
       expect.stringMatching(/^Line 2: the subject holds U\+000A/),
-      expect.stringMatching(/^Line 5: got 2 columns/),
+      expect.stringMatching(/^Line 5: 2 columns/),
     ]);
   });
 
@@ -212,11 +212,11 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     const rows = (n: number) => Array.from({ length: n }, (_, i) => `a${i},to,b${i}`).join('\n');
     expect(triples(rows(MOST_ROWS))).toHaveLength(20_000);
     expect(problems(rows(MOST_ROWS + 1))).toEqual([
-      'my.csv has 20,001 facts; want at most 20,000. Keep those you want to ask about.',
+      'my.csv has 20,001 facts; at most 20,000 fit. Keep those you want to ask about.',
     ]);
     const full = `${PLAIN}${'\n'.repeat(MOST_BYTES - PLAIN.length)}`;
     expect(triples(full)).toHaveLength(2);
-    expect(problems(`${full}\n`)[0]).toMatch(/take 1\.0 MB; want at most 1 MB/);
+    expect(problems(`${full}\n`)[0]).toMatch(/take 1\.0 MB; at most 1 MB fit/);
   });
 });
 

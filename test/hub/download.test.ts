@@ -153,11 +153,11 @@ test('a server without ranges sends the whole file, which is taken as such', asy
 test('bytes with another sum are thrown away, whether they came now or lay there', async () => {
   const shelf = memoryShelf();
   behaviour = { damaged: true };
-  await expect(fetched(shelf)).rejects.toThrow(/config\.json: got bytes with the sum [0-9a-f]{40}; want /);
+  await expect(fetched(shelf)).rejects.toThrow(/config\.json: the checksum is [0-9a-f]{40}, not /);
   expect(shelf.files.size).toBe(0);
   behaviour = {};
   await shelf.append('model.safetensors', new Uint8Array(100)); // another beginning
-  await expect(fetched(shelf)).rejects.toThrow(/model\.safetensors: got bytes with the sum [0-9a-f]{64}/);
+  await expect(fetched(shelf)).rejects.toThrow(/model\.safetensors: the checksum is [0-9a-f]{64}/);
   expect(shelf.files.has('model.safetensors')).toBe(false);
   await shelf.append('model.safetensors', new Uint8Array(300_000)); // longer than the file
   await fetched(shelf);
@@ -169,7 +169,7 @@ test('more bytes than were listed are refused', async () => {
   behaviour = {
     said: { ...LISTED, siblings: LISTED.siblings.map((file) => ({ ...file, size: 10, lfs: undefined, blobId: null })) },
   };
-  await expect(fetched(shelf)).rejects.toThrow(/got more than the 10 bytes that the hub had said/);
+  await expect(fetched(shelf)).rejects.toThrow(/more than the announced 10 bytes/);
   expect(shelf.files.size).toBe(0);
 });
 
@@ -182,8 +182,8 @@ test('pausing ends it at once and keeps what came', async () => {
 });
 
 test.each([
-  [401, /asks for a login/],
-  [404, /no such file there any more/],
+  [401, /needs a login/],
+  [404, /no longer there/],
   [429, /too many requests/],
   [500, /answered 500: Try again later/],
 ])('an answer of %i is told in words', async (status, message) => {
@@ -201,7 +201,7 @@ test('a hub that cannot be reached, or says what is no list, is told', async () 
     { sha: SHA, siblings: [{ rfilename: 'config.json', size: -1 }] },
   ]) {
     behaviour = { said: said ?? 'null' };
-    await expect(listModel(ID, access())).rejects.toThrow(/no list of files/);
+    await expect(listModel(ID, access())).rejects.toThrow(/did not answer with a list of files/);
   }
   behaviour = { said: { sha: SHA, siblings: [{ rfilename: 'config.json', size: 1 }] } };
   await expect(listModel(ID, access())).rejects.toThrow(/has no safetensors files/);

@@ -165,7 +165,7 @@ describe('different tasks are counted, not episodes', () => {
     expect(courseIn(held, FEW)?.heldOut).toMatchObject({ whole: true, interval: null, changed: 'unclear' });
     // all that are held out: 21 of Countdown's 112, where 128 were asked for
     const countdown = parseConfig({ env: 'countdown', evalTasks: 128 });
-    expect(told({ ...held, tasks: 21 }, false, countdown)).toMatch(/; of all 21 held-out tasks 25 % → 75 %\.$/);
+    expect(told({ ...held, tasks: 21 }, false, countdown)).toMatch(/; all 21 held-out tasks: 25 % → 75 %\.$/);
     const sample = told({ ...held, tasks: 16 }, false, parseConfig({ env: 'multi-hop', evalTasks: 16 }));
     expect(sample).toContain('16 different held-out tasks: 25 % → 75 % (95 %: 48 to 93 %)'); // Clopper–Pearson
   });

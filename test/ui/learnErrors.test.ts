@@ -14,6 +14,6 @@ test('runs that are shipped and cannot be loaded are told of in the language of 
 
 test('a sentence within a sentence is of the same language, its numbers too', async () => {
   const said = { word: 'damaged', values: { file: 'a.json', got: { word: 'gotBytes', values: { bytes: 2_000_000 } } } } as const; // prettier-ignore
-  expect(sentenceOf(await loadTexts('de'), said)).toMatch(/^a\.json: bekommen 2\.000\.000 Bytes, /);
-  expect(sentenceOf(await loadTexts('en'), said)).toMatch(/^a\.json: got 2,000,000 bytes, /);
+  expect(sentenceOf(await loadTexts('de'), said)).toMatch(/^a\.json .*2\.000\.000 Bytes/);
+  expect(sentenceOf(await loadTexts('en'), said)).toMatch(/^a\.json .*2,000,000 bytes/);
 });

@@ -6,8 +6,8 @@ export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'What is a rollout?',
     text: [
-      'A language agent is a Markov decision process. The state is all tokens so far; an action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens that nobody drew. Then the agent goes on. At the end something is paid.',
-      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A mask of the grammar leaves only tokens that make well-formed turns. A batch holds several prompts, each rolled out several times: the copies differ by chance alone, and that difference is all there is to learn from.',
+      'A language agent is a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens the policy didn’t draw. Then the agent continues. At the end it gets a reward.',
+      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A grammar mask allows only tokens that make well-formed turns. A batch has several prompts, each rolled out several times. The copies differ only by chance, and the agent learns from that difference.',
     ],
     formulas: ['token ~ softmax(logits / τ) over the words the grammar allows'],
     exercises: {
@@ -17,7 +17,7 @@ export const CHAPTERS: ChapterTexts = {
           'Update 1 of the recording, eight rollouts: of all their tokens, prompts and observations included, how many did the agent draw?',
         choices: { under: 'under a third', middle: 'a third to two thirds', over: 'over two thirds' },
         seen: 'Of {tokens:count} tokens the agent drew {drawn:count}, that is {share:percent}.',
-        why: 'The rest is text of the prompt and of the tool: it is read, and must not be graded.',
+        why: 'The rest is prompt and tool text. The agent reads it; training must not grade it.',
         cannot: 'There are no rollouts in view to count.',
       },
     },
@@ -25,9 +25,9 @@ export const CHAPTERS: ChapterTexts = {
   mask: {
     title: 'The action mask',
     text: [
-      'Every token has a role: prompt, action or observation. The policy drew the actions alone, so only they can be graded.',
-      'Two masks see to that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off the agent is paid for text it did not write.',
-      'Measured on number hunt with six filler words an observation, solved share of all tasks, both off, eight seeds: after 40 updates −20 points (95 % −30 to −10), after 100 −5 (−18 to +8): cannot tell.',
+      'Every token has a role: prompt, action or observation. The policy drew only the actions, so only they can be graded.',
+      'Two masks take care of that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off, the agent is rewarded for text it did not write.',
+      'Measured on number hunt with six filler words per observation, both masks off, eight seeds, share of all tasks solved: −20 points after 40 updates (95 % −30 to −10); −5 after 100 (−18 to +8), which may be chance.',
     ],
     formulas: ['m = 1 where role = action; off: where role = action or observation', 'push = m · A · ρ · share'],
     exercises: {
@@ -36,7 +36,7 @@ export const CHAPTERS: ChapterTexts = {
         question: 'Both masks off: does the policy loss push at words that the tool wrote?',
         choices: { none: 'at none of them', some: 'at some of them' },
         seen: 'Of {words:count} words of the tool the policy loss pushed at {pushed:count}.',
-        why: 'The one it pushed hardest is chosen beside this, with its numbers in the inspector. Hold M for the same batch with both masks on.',
+        why: 'The hardest-pushed one is selected in the lab, with its numbers in the inspector. Hold M to see the same batch with both masks on.',
         cannot: 'No tool answered in this batch: there is no word of its to look at.',
       },
       loss: {
@@ -44,7 +44,7 @@ export const CHAPTERS: ChapterTexts = {
         question: 'The loss mask off, the advantage mask on: does the policy loss push at words that the tool wrote?',
         choices: { none: 'at none of them', some: 'at some of them' },
         seen: 'Of {words:count} words of the tool the policy loss pushed at {pushed:count}.',
-        why: 'Their advantage is 0, and 0 times anything pushes nowhere. They only count in the mean, which makes the other pushes smaller.',
+        why: 'Their advantage is 0, so they get no push. They only count in the mean, which makes the other pushes smaller.',
         cannot: 'No tool answered in this batch: there is no word of its to look at.',
       },
     },
@@ -52,8 +52,8 @@ export const CHAPTERS: ChapterTexts = {
   advantage: {
     title: 'Advantage',
     text: [
-      'An advantage says how much better a rollout went than expected. GRPO expects what the other rollouts of the same prompt got: it takes off their mean and divides by their spread. Every action token of the rollout carries that number.',
-      'Where all rollouts score the same (within 10⁻⁶), it is exactly 0: this group teaches nothing.',
+      'An advantage says how much better a rollout went than expected. GRPO compares it with the rollouts of the same prompt: it subtracts their mean reward and divides by their spread. Every action token of the rollout carries that number.',
+      'Where all rollouts score the same (within 10⁻⁶), the advantage is exactly 0: this group teaches nothing.',
     ],
     formulas: CHAPTER_FORMULAS.advantage,
     exercises: {
@@ -63,7 +63,7 @@ export const CHAPTERS: ChapterTexts = {
           'Eight rollouts of one prompt, some paid more than others. What is the sum of their eight advantages?',
         choices: { positive: 'above 0', zero: 'exactly 0, but for rounding', negative: 'below 0' },
         seen: 'The {rollouts:count} rollouts scored {mean:number} on average, with a spread of {std:number}. Their advantages add up to {sum:number}.',
-        why: 'What is taken off is their own mean: a group only ever moves probability from its worse rollouts to its better ones. The one that stood out most is chosen beside this.',
+        why: 'GRPO subtracts their own mean, so a group only moves probability from its worse rollouts to its better ones. The one that stands out most is selected in the lab.',
         cannot: 'No group of this batch has scores that differ, or its advantages do not come from groups.',
       },
     },
@@ -72,7 +72,7 @@ export const CHAPTERS: ChapterTexts = {
     title: 'The critic and GAE',
     text: [
       'PPO has no group to compare with. A critic predicts, at every token, the reward still to come; the advantage is how far things went better than that, summed up with decay λ.',
-      'A′ and V′ are of the next token inside the advantage mask. An observation in between costs no decay: credit walks from agent token to agent token. Advantages are then whitened and masked again.',
+      'A′ and V′ are of the next token inside the advantage mask. An observation in between costs no decay: credit goes from agent token to agent token. Advantages are then whitened and masked again.',
     ],
     formulas: CHAPTER_FORMULAS.critic,
     exercises: {
@@ -86,10 +86,10 @@ export const CHAPTERS: ChapterTexts = {
       },
       explains: {
         task: 'Train PPO for 20 updates',
-        question: 'After 20 updates, does the critic foresee more of the reward than it did at first, or less?',
+        question: 'After 20 updates, does the critic predict more of the reward than at first, or less?',
         choices: { more: 'more of it', less: 'less of it' },
         seen: 'Explained variance went from {before:number} to {after:number}; 1 would be all of it.',
-        why: 'It starts from a value head that knows nothing, and learns beside the policy. While it knows little, advantages are mostly luck.',
+        why: 'Its value head starts without knowledge and learns along with the policy. Until it knows more, advantages are mostly luck.',
         cannot: 'Explained variance went from {before:number} to {after:number}: too near to tell them apart.',
       },
     },
@@ -108,7 +108,7 @@ export const CHAPTERS: ChapterTexts = {
           'The same batch learned from twice: with ε = 0.2, and with ε = 0.02. How many tokens does the tight clip stop?',
         choices: { more: 'more', same: 'as many', fewer: 'fewer' },
         seen: 'At ±0.2 the clip stopped {wide:percent} of the tokens, at ±0.02 {tight:percent}.',
-        why: 'Ratios leave the narrow range after a step or two. Beside this colours are ratios; a notch in the corner is a token that was clipped at the last step.',
+        why: 'Ratios leave the narrow range after a step or two. Colours in the lab show ratios; a notched corner marks a token clipped at the last step.',
         cannot: 'Neither range stopped a token: the policy hardly moved.',
       },
     },
@@ -127,7 +127,7 @@ export const CHAPTERS: ChapterTexts = {
           'Two runs from the same start on the same seed, one with β = 0.5. Where does that one stand after ten updates?',
         choices: { nearer: 'nearer to the reference', further: 'further from it' },
         seen: 'KL to the reference was {free:number} nats without the penalty, {held:number} with it (mean of the last three updates).',
-        why: 'The penalty buys nearness with learning: what the reference did not do stays dear. “Without” is β = 10⁻⁶ here, for at 0 it is not measured. Beside this colours are δ.',
+        why: 'The penalty keeps the policy near the start and slows learning. “Without” is β = 10⁻⁶ here, because at 0 it is not measured. Colours in the lab show δ.',
         cannot:
           'KL to the reference was {free:number} and {held:number} nats: too near to tell them apart on one seed.',
       },
@@ -136,8 +136,8 @@ export const CHAPTERS: ChapterTexts = {
   trap: {
     title: 'The Echo Trap',
     text: [
-      'With few prompts, many epochs and no entropy bonus the policy settles on one path, whatever it reads. Its rollouts become the same, so do their scores, and advantages are 0: it cannot learn its way out.',
-      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor says TRAP where attempts have grown alike and success has lost half of what it had won, or turns hardly depend on what was read.',
+      'With few prompts, many epochs and no entropy bonus, the policy settles on one path, whatever it reads. All rollouts and scores become equal, so advantages are 0 and it can’t learn its way out.',
+      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor says TRAP if rollouts look alike and success has lost half its gain, or if turns hardly depend on observations.',
     ],
     formulas: ['spread ≤ ½ · best, flat ≥ 0.7, entropy ≤ ½ · first'],
     exercises: {
@@ -147,8 +147,8 @@ export const CHAPTERS: ChapterTexts = {
           'First some starts win and others do not: scores of one prompt spread. Where is that spread after 40 updates?',
         choices: { stays: 'above half of its widest', falls: 'at half or less' },
         seen: 'The spread was widest at update {at:count}, {best:number}, and ended at {after:number}. In {flat:percent} of the groups all rollouts scored the same at the end.',
-        why: 'Where scores no longer differ there is nothing to compare, and the policy stands still, good or bad. Other seeds come out otherwise: the eight that are shipped stand under Experiments.',
-        cannot: 'No rollout ever won on this seed: nothing began that could have collapsed.',
+        why: 'When scores no longer differ there is nothing to compare, so the policy stops changing, good or bad. Other seeds end differently: see the eight recorded ones under Experiments.',
+        cannot: 'No rollout ever won on this seed, so nothing could collapse.',
       },
       solved: {
         task: 'Look at the recorded runs',
@@ -156,7 +156,7 @@ export const CHAPTERS: ChapterTexts = {
           'And the number hunt of the first page, which learns to solve its tasks? In how many of eight recorded runs, a seed each, does its spread end at half or less as well?',
         choices: { few: 'in two or fewer', some: 'in three to five', most: 'in six or more' },
         seen: 'In {fell:count} of {runs:count} runs the spread ended at half of its widest or less, while {success:percent} of the rollouts solved their task.',
-        why: 'Where all rollouts win they score alike, too. A narrow spread alone is no trap: that is why the monitor also asks what was won, and whether turns go with what was read.',
+        why: 'Where all rollouts win they score alike, too. A narrow spread alone is no trap: that is why the monitor also checks success, and whether turns depend on observations.',
         cannot: 'None of the recorded runs measured a spread.',
       },
     },
@@ -164,8 +164,8 @@ export const CHAPTERS: ChapterTexts = {
   process: {
     title: 'Process reward',
     text: [
-      'An outcome reward is paid once, at the last action token of a solved task. A process reward is paid at the call that helped, so that credit need not travel.',
-      'Number hunt pays the share of the search space, in bits, that a call rules out. It shapes: a run may learn to please it instead of solving the task, which is why success is measured apart.',
+      'An outcome reward is paid once, at the last action token of a solved task. A process reward is paid at the call that helped, so credit doesn’t have to travel back.',
+      'Number hunt pays the share of the search space, in bits, that a call rules out. This is reward shaping: a run may learn to please it instead of solving the task. That is why success is measured separately.',
     ],
     formulas: ['r = w_outcome·solved + w_process·progress − penalties, each at its token'],
     exercises: {
@@ -175,7 +175,7 @@ export const CHAPTERS: ChapterTexts = {
           'The same rollouts, once paid for progress as well and once for the outcome alone. In how many groups do all rollouts score the same without it?',
         choices: { more: 'in more', fewer: 'in fewer' },
         seen: 'With process reward {paid:percent} of the groups scored alike and taught nothing, without it {unpaid:percent}.',
-        why: 'Eight failures are alike for the outcome, but one of them asked better questions. Beside this colours are rewards.',
+        why: 'By outcome, eight failures look alike, but one of them asked better questions. Colours in the lab show rewards.',
         cannot: 'In both {paid:percent} of the groups scored alike: too few groups to tell.',
       },
     },
@@ -183,8 +183,8 @@ export const CHAPTERS: ChapterTexts = {
   text: {
     title: 'Agents that write text',
     text: [
-      'The small agents here have a word for each thing they can say. A language model writes the same call as JSON, in pieces of words: more tokens for one decision, and more that can go wrong.',
-      'Nothing else changes. A chat template says where turns begin and end; what the tool answers is put in as tokens that nobody drew; roles, masks, advantages and the clip are the same. Ids are the record: what was drawn is never written out and tokenized anew, or masks would slip.',
+      'The small agents here have one word for each thing they can say. A language model writes the same call as JSON, in word pieces: more tokens per decision, and more that can go wrong.',
+      'Nothing else changes. A chat template says where turns begin and end; the tool’s answer is inserted as tokens the policy didn’t draw. Roles, masks, advantages and the clip are the same. Training uses the drawn token ids. They are never decoded and tokenized again, or the masks would shift.',
     ],
     formulas: ['<tool_call>{"name": "calculate", "arguments": {…}}</tool_call>'],
     exercises: {
@@ -194,7 +194,7 @@ export const CHAPTERS: ChapterTexts = {
           'The calculator, once in words of its own and once in text: how many times as many tokens has a rollout in text?',
         choices: { two: 'under twice as many', five: 'two to five times', over: 'over five times' },
         seen: 'After its prompt a rollout had {words:number} tokens in words and {text:number} in text: {times:number} times as many.',
-        why: 'All tokens of a rollout share its advantage, and most of them are brackets, quotes and names: each is one more that can be drawn wrongly.',
+        why: 'All tokens of a rollout share its advantage. Most of them are brackets, quotes and names, and each can be drawn wrongly.',
         cannot: 'One of the two runs left no rollout to measure.',
       },
     },
@@ -202,8 +202,8 @@ export const CHAPTERS: ChapterTexts = {
   kernels: {
     title: 'The kernels',
     text: [
-      'Nothing here calls a library for tensors. Forward and backward pass, sampler, credit, loss and AdamW are WGSL kernels; each opens with its maths, its shapes and what runs in parallel. Buffers, bind groups and pipelines are made once, before the first update.',
-      'The CPU backend computes the same in TypeScript and WebAssembly, and is what the kernels are tested against.',
+      'No tensor library is used. Forward and backward pass, sampler, credit, loss and AdamW are WGSL kernels; each opens with its maths, its shapes and what runs in parallel. Buffers, bind groups and pipelines are made once, before the first update.',
+      'The CPU backend computes the same in TypeScript and WebAssembly. The kernels are tested against it.',
     ],
     formulas: ['awaited read-backs of an update = chunks of decoding + numbers (1) + weights kept (1)'],
     exercises: {
@@ -213,7 +213,7 @@ export const CHAPTERS: ChapterTexts = {
           'An update draws 128 rollouts, then learns from them in two epochs. Which takes longer on this machine?',
         choices: { rollout: 'drawing them', learn: 'learning from them' },
         seen: 'Drawing took {rollout:number} s an update, learning {learn:number} s.',
-        why: 'Drawing goes token by token and waits for the tool; learning takes whole rows at once, forwards and backwards. Of large models on large GPUs drawing is usually the slow part. Profile, above, times each kernel.',
+        why: 'Drawing goes token by token and waits for the tool; learning takes whole rows at once, forwards and backwards. For large models on large GPUs, drawing is usually the slow part. Profile, above, times each kernel.',
         cannot: 'Drawing took {rollout:number} s an update, learning {learn:number} s: too near to tell.',
       },
     },
