@@ -46,7 +46,7 @@ const anySeed = () => Math.floor(Math.random() * SEEDS);
 /** A new task, drawn with the knobs of the run, or of the page where there is none. */
 export function playNew(): void {
   const { applied, wanted } = useConfig.getState();
-  begin({ config: applied ?? wanted, seed: anySeed(), luck: anySeed(), agent: null });
+  playTask({ config: applied ?? wanted, seed: anySeed(), luck: anySeed(), agent: null });
 }
 
 /** Whether there is a rollout of a run in view whose task can be played. */
@@ -60,7 +60,7 @@ export function playSelected(): void {
   const config = live.batchConfig ?? useConfig.getState().applied;
   if (live.isExample || !episode || !config) return;
   const group = live.batch.episodes.filter((other) => other.group === episode.group);
-  begin({
+  playTask({
     config,
     seed: episode.seed,
     luck: episode.luck,
@@ -94,7 +94,8 @@ export function takeBack(): void {
   if (table && table.played.draft > 0) send(tokens.slice(0, -1));
 }
 
-function begin(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
+/** A given task from the beginning. */
+export function playTask(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
   useGame.setState({ ...task, table: null });
   send([]);
 }

@@ -17,7 +17,7 @@ interface Props {
 }
 
 /** Wider than that for its height a board has more room beside than below. */
-const WIDE = 1.4;
+export const WIDE = 1.4;
 
 /** How a play went, in words. */
 export function outcome({ episode: { success, turns } }: Play): string {

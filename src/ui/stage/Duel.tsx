@@ -7,10 +7,11 @@ import { Icon } from '../parts/Icon.tsx';
 import { percent } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Board, outcome } from './Board.tsx';
+import { Contest } from './Contest.tsx';
 import { LearningCurve } from './LearningCurve.tsx';
 import { useOwnPlays, useOwnRun } from './liveAgent.ts';
 import { isOver, type Play } from './play.ts';
-import { followedSeeds, playsOf } from './recordedTasks.ts';
+import { canBeat, followedSeeds, playsOf } from './recordedTasks.ts';
 import { StageButtons } from './StageButtons.tsx';
 import { replay, useStage, WHOLE } from './stageStore.ts';
 import { usePlayClock } from './playClock.ts';
@@ -40,7 +41,9 @@ export function Duel({ recording, preset }: Props) {
   const { begun, series } = recording;
   const curve = useMemo(() => Array.from(series.get('rollout/success')?.points.y ?? NO_POINTS), [series]);
   const ownCurve = isOwn ? Array.from(live.series.get('rollout/success')?.points.y ?? NO_POINTS) : NO_POINTS;
+  const contest = useStage((s) => s.contest);
   const empty = untrained ?? recorded[0];
+  if (contest) return <Contest recording={recording} own={isOwn} />;
   if (!empty) return null;
   const title = isOwn ? `Yours, after ${right?.update ?? 0} updates` : `After ${right?.update ?? 0} updates`;
   return (
@@ -73,7 +76,7 @@ export function Duel({ recording, preset }: Props) {
         until={isOwn ? useConfig.getState().wanted.updates : begun.updates}
         behind={isOwn ? curve : null}
       />
-      <StageButtons preset={preset} isOwn={isOwn} shown={right?.update ?? 0} />
+      <StageButtons {...{ preset, isOwn }} shown={right?.update ?? 0} playable={canBeat(recording)} />
       <p className="visually-hidden" role="status">
         {!isOwn && told(untrained, right, step)}
       </p>

@@ -14,10 +14,11 @@ interface Props {
   readonly preset: PresetName;
   readonly isOwn: boolean;
   readonly shown: number; // update whose agent plays
+  readonly playable: boolean; // its tasks can be played here, word by word
 }
 
 /** What to do now: train, play against the agent, look closer. */
-export function StageButtons({ preset, isOwn, shown }: Props) {
+export function StageButtons({ preset, isOwn, shown, playable }: Props) {
   const address = useAddress();
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
@@ -35,7 +36,7 @@ export function StageButtons({ preset, isOwn, shown }: Props) {
           Train your own
         </a>
       )}
-      <button type="button" onClick={() => useSelection.setState({ playing: true })}>
+      <button type="button" onClick={() => (playable ? contest() : useSelection.setState({ playing: true }))}>
         Beat the agent
       </button>
       <button type="button" className={done ? 'primary' : ''} onClick={() => toLab(address('lab'), isOwn, shown)}>
@@ -43,6 +44,11 @@ export function StageButtons({ preset, isOwn, shown }: Props) {
       </button>
     </div>
   );
+}
+
+/** The reader takes the agent's place; training goes on beside it. */
+function contest(): void {
+  useStage.setState({ contest: true, playing: false });
 }
 
 function train(isOwn: boolean, running: boolean, finished: boolean): void {

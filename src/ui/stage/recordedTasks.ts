@@ -15,6 +15,11 @@ export function otherSeeds(recording: Recording): readonly number[] {
   return last.map(({ seed }) => seed).filter((seed) => !followed.includes(seed));
 }
 
+/** Whether someone can play against the agent of a recording, word by word: text is typed in a window of its own. */
+export function canBeat({ plays, begun }: Recording): boolean {
+  return plays.length > 0 && begun.language === 'words';
+}
+
 /** A task's plays by rising update. A recording that follows none has of each update that it shows its best rollout, of whatever task. */
 export function playsOf(recording: Recording, task: number): readonly Play[] {
   const { plays, batches, vocabulary } = recording;

@@ -1,0 +1,186 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { axeInBothThemes, DESKTOP, launch, PHONE, read, tooSmall } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Small enough to be trained while a test waits. */
+const SMALL = 'prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=3';
+const MOST_WORDS = 60;
+
+/** A first visit, or one by an address. */
+async function arrive(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  await page.goto(inject('baseURL') + hash);
+  await page.getByRole('button', { name: 'Open the lab' }).waitFor();
+  return page;
+}
+
+const board = (page: Page, side: 'before' | 'after') => page.locator(`.board[data-side="${side}"]`);
+const tokens = (page: Page, side: 'before' | 'after') => board(page, side).locator('.token-line').innerText();
+const solved = (page: Page, side: 'before' | 'after') => board(page, side).getAttribute('data-solved');
+
+test('a first visit shows an agent before and after training at the same task; within ten seconds one has solved it and the other has not', async () => {
+  const page = await arrive();
+  const began = Date.now();
+  await board(page, 'before').locator('.guess').first().waitFor();
+  const first = await tokens(page, 'after');
+  await expect.poll(() => tokens(page, 'after'), { timeout: 10_000 }).not.toBe(first);
+  await page.locator('.board[data-side="after"][data-solved="true"]').waitFor();
+  expect(Date.now() - began).toBeLessThan(10_000);
+  await page.locator('.board[data-side="before"][data-over="true"]').waitFor();
+  expect(await solved(page, 'before')).toBe('false');
+  const hidden = (side: 'before' | 'after') => board(page, side).locator('.target-tick').textContent();
+  expect(await hidden('before')).toBe(await hidden('after'));
+  await page.getByRole('status').getByText(/Before training: not solved\. After 160 updates: solved in \d/).waitFor({ state: 'attached' }); // prettier-ignore
+  // what the tool wrote is hatched: the loss leaves it out
+  const trained = await board(page, 'after').locator('.token').evaluateAll((all) => all.map((e) => [e.dataset['kind'], e.dataset['loss']].join(' '))); // prettier-ignore
+  expect(new Set(trained)).toEqual(new Set(['call true', 'observation false']));
+  await page.context().close();
+});
+
+test(`before anything is pressed there are at most ${MOST_WORDS} words to read, drawings and rollouts apart`, async () => {
+  const page = await arrive();
+  await page.locator('.board[data-side="after"][data-over="true"]').waitFor();
+  const words = await page.evaluate(() => {
+    const copy = [...document.querySelectorAll<HTMLElement>('.lab > *')].flatMap((part) => {
+      const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+      const texts: string[] = [];
+      while (walker.nextNode()) {
+        const parent = walker.currentNode.parentElement;
+        if (!parent?.checkVisibility({ visibilityProperty: true })) continue;
+        if (parent.closest('svg, .token-line, .visually-hidden')) continue;
+        texts.push(walker.currentNode.textContent ?? '');
+      }
+      return texts;
+    });
+    return copy.join(' ').split(/\s+/).filter((word) => /\p{L}/u.test(word)); // prettier-ignore
+  });
+  expect(words.length).toBeGreaterThan(20);
+  expect(words.length, words.join(' ')).toBeLessThanOrEqual(MOST_WORDS);
+  expect(await axeInBothThemes(page)).toEqual([]);
+  await page.context().close();
+});
+
+test('the curve is a slider through training: keys and the pointer bring the agent of an update, and the board follows', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  const slider = page.getByRole('slider', { name: 'Drag through training' });
+  expect(await slider.getAttribute('aria-valuenow')).toBe('160');
+  await slider.press('Home');
+  expect(await slider.getAttribute('aria-valuetext')).toBe('Before training');
+  expect(await tokens(page, 'after')).toBe(await tokens(page, 'before'));
+  await slider.press('End');
+  const last = await tokens(page, 'after');
+  expect(last).not.toBe(await tokens(page, 'before'));
+  const box = await slider.boundingBox();
+  if (!box) throw new Error('the curve is not drawn');
+  await page.mouse.move(box.x + box.width - 10, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + 20);
+  const half = Number(await slider.getAttribute('aria-valuenow'));
+  expect(half).toBeGreaterThan(50);
+  expect(half).toBeLessThan(110);
+  await page.mouse.move(box.x + 45, box.y + 20);
+  await page.mouse.up();
+  expect(Number(await slider.getAttribute('aria-valuenow'))).toBeLessThan(8);
+  expect(await solved(page, 'after')).toBe('false');
+  // the lab opens at the recorded update nearest to it
+  await page.getByRole('button', { name: 'Open the lab' }).click();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  expect((await read(page)).batch).toMatchObject({ update: 1, isExample: true });
+  await page.context().close();
+});
+
+test('without motion a press takes the play a step further', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  const next = page.getByRole('button', { name: 'Next step' });
+  await next.click();
+  expect(await board(page, 'after').locator('.token').count()).toBe(1);
+  await next.click();
+  expect(await board(page, 'after').locator('.token').count()).toBe(2);
+  for (let i = 0; i < 8 && (await next.isVisible()); i++) await next.click();
+  expect(await solved(page, 'after')).toBe('true');
+  await page.context().close();
+});
+
+test('Train your own: the right board becomes the run’s, the curve grows before the recorded one, and the end says what it came to', async () => {
+  const page = await arrive(`#/stage?${SMALL}`);
+  await page.getByRole('button', { name: 'Train your own' }).click();
+  await page.getByRole('heading', { name: /^Yours, after [1-3] updates?$/ }).waitFor();
+  await page.getByText(/Your agent: .+ → .+ solved, in 3 updates/).waitFor();
+  const drawn = page.locator('.learning-curve');
+  await expect.poll(async () => (await drawn.locator('.so-far').getAttribute('d'))?.split('L').length).toBe(3);
+  expect((await drawn.locator('.ahead').first().getAttribute('d'))?.split('L').length).toBe(160);
+  await page.getByRole('button', { name: 'Open the lab' }).click();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  expect(await read(page)).toMatchObject({ update: 3, finished: true, batch: { isExample: false } });
+  // who comes back by the bare address gets the lab
+  const again = await page.context().newPage();
+  await again.goto(inject('baseURL'));
+  await again.locator('.lab[data-screen="lab"]').waitFor();
+  expect(new URL(again.url()).hash).toContain('updates=3');
+  await page.context().close();
+});
+
+test('Space pauses what plays', async () => {
+  const page = await arrive();
+  await page.getByRole('button', { name: 'Pause the play' }).waitFor();
+  await page.locator('.duel-headline').click();
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('Beat the agent: a press is a guess, the hidden number stays hidden until the end, then the agent plays it and the round counts', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  await page.getByRole('button', { name: 'Beat the agent' }).click();
+  const pad = page.getByRole('group', { name: 'Your next choice' });
+  for (let turn = 1; turn <= 4; turn++) {
+    await page.getByText(`turn ${turn} of 4`).waitFor();
+    expect(await page.locator('.target-line').count()).toBe(0);
+    await pad.getByRole('button', { name: '14', exact: true }).click(); // in none of these tasks it is 14
+    await page.locator('.contest-board .guess').nth(turn - 1).waitFor(); // prettier-ignore
+  }
+  await board(page, 'after').locator('.board-outcome').getByText(/solved/).waitFor(); // prettier-ignore
+  expect(await page.locator('.contest-board .target-line').count()).toBe(1);
+  expect((await page.getByTestId('tally').innerText()).replace(/\s+/g, ' ')).toMatch(/Round 1 · You 0 : [01] the agent/); // prettier-ignore
+  await page.getByRole('button', { name: 'Next round' }).click();
+  await page.getByText('turn 1 of 4').waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByRole('slider', { name: 'Drag through training' }).waitFor();
+  await page.context().close();
+});
+
+test('on a phone the board, the curve and the three buttons are in sight at once, and one board is switched for the other', async () => {
+  const page = await arrive('', { viewport: PHONE, hasTouch: true, reducedMotion: 'reduce' });
+  const sizes = await page.evaluate(() => {
+    const main = document.querySelector('.duel');
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return { scrollWidth, scrollHeight, hidden: (main?.scrollHeight ?? NaN) - (main?.clientHeight ?? NaN) };
+  });
+  expect(sizes).toEqual({ scrollWidth: PHONE.width, scrollHeight: PHONE.height, hidden: 0 });
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await board(page, 'before').isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Before', exact: true }).click();
+  expect(await board(page, 'before').isVisible()).toBe(true);
+  expect(await board(page, 'after').isVisible()).toBe(false);
+  const button = await page.getByRole('button', { name: 'Open the lab' }).boundingBox();
+  expect(button?.y).toBeGreaterThan(PHONE.height * 0.75);
+  await page.context().close();
+});
+
+test('another preset brings its own boards and curve; one whose recording shows no difference has one board', async () => {
+  const page = await arrive('#/stage?preset=frozen-lake', { reducedMotion: 'reduce' });
+  await page.locator('.board[data-side="after"] .walker').waitFor();
+  expect(await page.locator('.board').count()).toBe(2);
+  await page.evaluate(() => location.assign('#/stage?preset=smollm2-search'));
+  await expect.poll(() => page.locator('.board').count()).toBe(1);
+  await page.getByRole('link', { name: 'Train your own' }).waitFor();
+  await page.context().close();
+});

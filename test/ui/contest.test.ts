@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { winner } from '../../src/ui/stage/contest.ts';
+
+const fared = (success: boolean, turns: number) => ({ success, turns });
+
+test.each([
+  ['the one who solved the task', fared(true, 4), fared(false, 4), 'reader'],
+  ['the agent where it alone did', fared(false, 4), fared(true, 4), 'agent'],
+  ['the one with fewer turns where both did', fared(true, 3), fared(true, 2), 'agent'],
+  ['nobody where both took as many', fared(true, 3), fared(true, 3), null],
+  ['nobody where neither did', fared(false, 2), fared(false, 4), null],
+] as const)('a round is won by %s', (_, reader, agent, won) => {
+  expect(winner(reader, agent)).toBe(won);
+});

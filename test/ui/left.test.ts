@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { leftAt, noteLeft } from '../../src/ui/address/left.ts';
+
+beforeEach(() => {
+  const kept = new Map<string, string>();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+test.each(['', '#', '#/'])(
+  'the bare address leads back to the lab as it was left, and nowhere on a first visit: %j',
+  (bare) => {
+    expect(leftAt(bare)).toBeNull();
+    noteLeft('#/lab?v=2&seed=5');
+    expect(leftAt(bare)).toBe('#/lab?v=2&seed=5');
+  },
+);
+
+test('an address that says where it leads goes there, and who saw the stage alone has left nothing', () => {
+  noteLeft('#/');
+  noteLeft('#/stage?v=2');
+  expect(leftAt('#/')).toBeNull();
+  noteLeft('#/update?v=2');
+  for (const hash of ['#/lab', '#/stage', '#/?preset=frozen-lake', '#/learn']) expect(leftAt(hash), hash).toBeNull();
+});
