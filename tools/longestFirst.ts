@@ -9,15 +9,17 @@ export const LONGEST = [
   'test/healthy.test.ts',
   'test/envs/checker.test.ts',
   'test/e2e/walk.test.ts',
-  'test/e2e/learn.test.ts',
   'test/e2e/recovery.test.ts',
-  'test/e2e/drills.test.ts',
+  'test/e2e/replay.test.ts',
   'test/e2e/training.test.ts',
+  'test/e2e/learn.test.ts',
+  'test/e2e/drills.test.ts',
+  'test/e2e/share.test.ts',
+  'test/e2e/history.test.ts',
+  'test/e2e/beside.test.ts',
   'test/e2e/layout.test.ts',
   'test/e2e/trials.test.ts',
   'test/e2e/accessibility.test.ts',
-  'test/e2e/update.test.ts',
-  'test/e2e/profile.test.ts',
 ] as const;
 
 /** Begins each project with its files of the list above; the others follow in Vitest's order. */
