@@ -75,7 +75,7 @@ export const MUTATION_TESTS = {
   'src/rl/passes.ts': ['analysis/passes'],
   'src/rl/lesson.ts': ['analysis/questions'],
   'src/session/session.ts': ['session', 'checkpoint'],
-  'src/experiments': ['experiments', 'inference', 'evaluated', 'ui/experiments', 'ui/openFiles'],
+  'src/experiments': ['experiments', 'experimentTable', 'ui/openFiles'],
   'src/rollouts': ['rollouts/cases', 'rollouts/lines', 'rollouts/readers', 'rollouts/select', 'rollouts/writing'],
   'src/text': [
     ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
