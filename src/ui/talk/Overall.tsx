@@ -13,7 +13,7 @@ export function Overall() {
   const { tasks } = EVALUATED_WORDS[evaluatedIn(config)];
   return (
     <p className="soft" data-testid="talk-overall">
-      One task isn’t evidence. Success on {tasks} ({distinctTasks(series, config)}): {percent(before)} before training,
+      One task isn’t evidence. Success on {tasks} ({distinctTasks(series, config)}): {percent(before)} before training,{' '}
       <b>{percent(now)}</b> at update {curve.last}.
     </p>
   );
