@@ -23,7 +23,7 @@ export async function ghost(
   if (!lesson) return { kind: 'ghost', ghost: null };
   if (changes.groupSize !== undefined && changes.groupSize > config.groupSize) {
     throw new Error(
-      `Group size ${changes.groupSize}can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
+      `Group size ${changes.groupSize} can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
     );
   }
   const asked = await measured(by, { batch, config }, { ...config, ...changes });

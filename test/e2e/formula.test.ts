@@ -83,7 +83,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
     const { row, token } = (await read(page)).selection;
     led.push(`${row} ${token}`);
     expect(await page.locator('.trajectory .token[aria-pressed="true"]').getAttribute('data-lit')).toBe('2');
-    await page.getByRole('button', { name: 'The next one' }).click();
+    await page.getByRole('button', { name: 'Next token' }).click();
   }
   expect(new Set(led).size).toBe(named);
   const push = page.getByTestId('tried-token').getByText(/^push/);
