@@ -97,7 +97,7 @@ test('a split keeps what matches and what lies between, and passes over matches 
 describe('a turn', () => {
   test('is as long as its first stop id or its budget, and its stop id at the end is none of its text', () => {
     // prettier-ignore
-    expect([turnLength([5, 6, 9, 7], [8, 9]), turnLength([5, 6], [9]), turnLength([9], [9]), turnLength([5, 6, 9], [9], 2), turnLength([], [9])])
+    expect([turnLength([5, 6, 9, 7], [8, 9]), turnLength([5, 6], [9]), turnLength([9, 5], [9]), turnLength([5, 6, 9], [9], 2), turnLength([], [9])])
       .toEqual([3, 2, 1, 2, 0]);
     expect([withoutStop([5, 9], [9]), withoutStop([9, 5], [9]), withoutStop([], [9])]).toEqual([[5], [9, 5], []]);
   });
