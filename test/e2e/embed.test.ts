@@ -105,9 +105,25 @@ test('in a narrow frame and a wide one the curve is as large as the frame leaves
     expect((await curve.boundingBox())?.width).toBeGreaterThan(0.8 * width);
     await frame.getByText('84 %').waitFor();
   }
-  await page.goto(`${inject('baseURL')}?embed=curve`);
+  // a panel is no visit: it is not where the page goes on next time
+  await page.goto(`${inject('baseURL')}?embed=curve#/lab?recorded=160`);
   await page.locator('.plot svg').first().waitFor();
+  expect(await page.evaluate(() => localStorage.getItem('rollout-playground-left'))).toBe(null);
   expect(await axe(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('the stage in a frame shows both agents and the curve, as large as the frame leaves room for, wide and narrow', async () => {
+  const { page, problems } = await embedded(frameOf('?embed=stage', 900, 640) + frameOf('?embed=stage', 390, 700));
+  for (const n of [0, 1]) {
+    const frame = page.frameLocator(`iframe >> nth=${n}`);
+    await frame.locator('.board .env-svg').filter({ visible: true }).first().waitFor();
+    expect(await frame.getByRole('region', { name: /Before training|updates$/ }).count()).toBe(n === 0 ? 2 : 1);
+    await frame.getByRole('button', { name: 'Train your own' }).waitFor();
+    expect(await frame.getByRole('button', { name: 'Open the lab' }).count()).toBe(0);
+    expect(await beyond(frame)).toEqual([0, 0]);
+  }
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -9,6 +9,7 @@ import { EmbedBar } from './EmbedBar.tsx';
 import { type Panel, PANELS } from './panels.ts';
 import '../styles/embed.css';
 
+const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ default: m.EmbeddedStage })));
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));
 const EmbeddedExercise = lazy(() => import('./EmbeddedExercise.tsx').then((m) => ({ default: m.EmbeddedExercise })));
 
@@ -34,6 +35,8 @@ export function Embed({ panel }: { readonly panel: Panel }) {
 
 function Shown({ panel }: { readonly panel: Panel }) {
   switch (panel) {
+    case 'stage':
+      return <EmbeddedStage />;
     case 'rollout':
       return <EmbeddedRollout />;
     case 'curve':

@@ -6,6 +6,9 @@ import { useLive } from '../run/liveStore.ts';
 import { pause, run } from '../run/transport.ts';
 import type { Panel } from './panels.ts';
 
+/** Whether the bar trains: the other panels have buttons of their own. */
+const HAS_RUN: Readonly<Record<Panel, boolean>> = { stage: false, rollout: true, curve: true, exercise: false };
+
 /** What the panel is of, its button, and the link to the whole page. */
 export function EmbedBar({ panel }: { readonly panel: Panel }) {
   const preset = useConfig((s) => s.preset);
@@ -15,7 +18,7 @@ export function EmbedBar({ panel }: { readonly panel: Panel }) {
     <header className="row embed-bar">
       <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : PRESETS[preset].label}</b>
       {update !== null && <span className="faint">update {update}</span>}
-      {panel !== 'exercise' && (
+      {HAS_RUN[panel] && (
         <button type="button" className="small run" onClick={() => (running ? pause() : run())}>
           <Icon name={running ? 'pause' : 'play'} /> {running ? 'Pause' : 'Train it here'}
         </button>

@@ -1,5 +1,6 @@
 /** Panels that another page can show in a frame: what each is called where it is offered, and how high its frame is, px. */
 export const PANELS = {
+  stage: { label: 'Before and after', height: 640 },
   rollout: { label: 'Rollout', height: 560 },
   curve: { label: 'Curve', height: 320 },
   exercise: { label: 'Exercise', height: 480 },

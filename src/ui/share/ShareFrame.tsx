@@ -9,7 +9,7 @@ import { pageAddress, sharedHash } from './sharedAddress.ts';
 /** One panel for another page: the code that shows it there. */
 export function ShareFrame() {
   const inLearn = currentRoute() === 'learn';
-  const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : 'rollout');
+  const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout');
   const config = useConfig((s) => s.wanted);
   const address = `${pageAddress()}?embed=${panel}${sharedHash(config)}`;
   return (

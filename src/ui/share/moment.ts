@@ -1,10 +1,13 @@
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
+import { currentRoute } from '../address/route.ts';
 import { counted } from '../parts/counted.ts';
 import { percent } from '../parts/format.ts';
 import { readRollout, type Rollout } from '../rollout/rollout.ts';
 import { turnInView } from '../run/current.ts';
 import { live } from '../run/liveStore.ts';
+import { useReplay } from '../replay/player.ts';
+import { useStage } from '../stage/stageStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 /** What a picture card shows: a rollout up to a turn and a token, and the curve up to an update. */
@@ -31,12 +34,24 @@ export function momentOf(
   return { batch, episode, rollout, turn: episode?.turns ?? 0, shown: rollout.words.length, until, whole: true };
 }
 
-/** The rollout in view as far as it is shown; null before there is one. */
+/** The rollout in view as far as it is shown; null before there is one. On the stage, one of the update whose agent plays there. */
 export function momentInView(): Moment | null {
+  const onStage = currentRoute() === 'stage' ? momentOnStage() : null;
+  if (onStage) return onStage;
   const { batch, vocabulary } = live;
   if (batch.rows === 0) return null;
   const { row, turn, revealed } = useSelection.getState();
   return upTo(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
+}
+
+/** A rollout of the recorded update next to the one on the stage, solved where one is; null where no recording is in view. */
+function momentOnStage(): Moment | null {
+  const { recording } = useReplay.getState();
+  if (!recording || !live.isExample) return null;
+  const at = useStage.getState().at ?? Infinity;
+  const kept = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, at));
+  const solved = kept?.batch.episodes.find(({ success }) => success);
+  return kept ? momentOf(kept.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
 /** The same rollout with only its first tokens, and its board after the last turn that shows, or after a chosen one. */

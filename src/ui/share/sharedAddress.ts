@@ -11,6 +11,8 @@ export const pageAddress = (): string => `${location.origin}${location.pathname}
 /** What is looked at. A recorded rollout is of the recorded update in view; one of a run of the run's, held or not. */
 export function lookedAt(): Selected {
   const selected = selectedOf(useSelection.getState());
+  // the stage plays an update of its own choice
+  if (currentRoute() === 'stage') return selected;
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
   const { row, turn, token } = selected;
   const chosen = row !== 0 || turn !== null || token !== null;

@@ -12,7 +12,6 @@ const HEADLINE = 'A tiny language model learns to use a tool, right in your brow
 
 /** What a first visit opens: an agent before and after training at the same task, and the way to train one, to play, to the lab. */
 export function Stage() {
-  useStillReplay();
   return (
     <>
       <header className="header">
@@ -24,14 +23,24 @@ export function Stage() {
         <HeaderEnd />
       </header>
       <main className="screen duel">
-        <p className="duel-headline">{HEADLINE}</p>
-        <Shown />
+        <StagePanel />
       </main>
     </>
   );
 }
 
-/** The recording of the chosen preset, once it is there. */
+/** What the stage says and shows of the recording of the chosen preset, wherever it stands. */
+export function StagePanel() {
+  useStillReplay();
+  return (
+    <>
+      <p className="duel-headline">{HEADLINE}</p>
+      <Shown />
+    </>
+  );
+}
+
+/** The recording, once it is there. */
 function Shown() {
   const preset = useConfig((s) => s.preset);
   const recording = useRecording(preset);

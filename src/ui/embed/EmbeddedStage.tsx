@@ -1,0 +1,16 @@
+import { lazy, Suspense } from 'react';
+import { useSelection } from '../shell/selectionStore.ts';
+import { StagePanel } from '../stage/Stage.tsx';
+
+const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
+
+/** An agent before and after training at one task, with the curve between; it can be trained and played against here, too. */
+export function EmbeddedStage() {
+  const playing = useSelection((s) => s.playing);
+  return (
+    <div className="duel">
+      <StagePanel />
+      <Suspense>{playing && <PlayDialog />}</Suspense>
+    </div>
+  );
+}
