@@ -26,7 +26,10 @@ test.each([
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByTestId('replay').getByText('Calculator chain · GRPO, seed 7, on the CPU').waitFor();
+    await page
+      .getByTestId('replay')
+      .getByText('Calculator chain · GRPO, seed 7, on the CPU')
+      .waitFor({ state: 'attached' });
     await expect.poll(async () => (await read(page)).batch.rows).toBe(8);
     expect(problems).toEqual([]);
     await page.context().close();

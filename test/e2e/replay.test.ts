@@ -43,9 +43,11 @@ test('the recording ends for good when training begins; the phases are told unti
     }).observe(document.body, { childList: true, subtree: true, characterData: true });
   });
   await train(page, 4);
+  await page.locator('[data-testid="verdict"][data-course]').waitFor();
+  await page.getByTestId('verdict').getByText('Details').click();
   await page
     .getByTestId('verdict')
-    .getByText(/Success \d+ % → \d+ % in \d+ updates/)
+    .getByText(/Success of rollouts \d+ % → \d+ % in \d+ updates/)
     .waitFor();
   const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
   expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);

@@ -51,10 +51,13 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
   const { page, problems } = await visit(browser);
   expect(await tokens(page)).toBeGreaterThan(0);
   await choosePreset(page, 'frozen-lake');
-  await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor();
+  await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor({ state: 'attached' });
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await choosePreset(page, 'smollm2-calculator');
-  await page.getByTestId('replay').getByText('SmolLM2 · calculator, beside SmolLM2-135M-Instruct, seed 7').waitFor();
+  await page
+    .getByTestId('replay')
+    .getByText('SmolLM2 · calculator, beside SmolLM2-135M-Instruct, seed 7')
+    .waitFor({ state: 'attached' });
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await page.evaluate(() => location.assign('#/lab?v=2&env=world-facts&model=checkpoint&language=text&critic=none'));
   await page.getByTestId('no-rollouts').getByText('another environment or model').waitFor();
@@ -64,7 +67,7 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
   expect((await read(page)).batch.rows).toBe(0);
   await choosePreset(page, 'number-hunt');
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
-  await page.getByTestId('replay').getByText('Number hunt · GRPO, seed 7').waitFor();
+  await page.getByTestId('replay').getByText('Number hunt · GRPO, seed 7').waitFor({ state: 'attached' });
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -4,7 +4,7 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health, HealthState } from '../../src/domain/health.ts';
 import { courseOf, distinctTasks, type CourseState } from '../../src/ui/run/course.ts';
-import { courseSentence } from '../../src/ui/run/sentences.ts';
+import { courseSentence, courseWords } from '../../src/ui/run/sentences.ts';
 import { Series } from '../../src/runs/series.ts';
 import { shownText, shownValue } from '../../src/ui/run/shown.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -76,6 +76,18 @@ describe('how a run goes, from its numbers', () => {
   test.each(rows)('%s', (_, history, state) => {
     expect(courseIn(history)?.state).toBe(state);
   });
+
+  test.each(rows)(
+    '%s: the headline has at most twelve words and one number or change, running or finished',
+    (_, history) => {
+      const course = courseIn(history);
+      for (const finished of [false, true]) {
+        const { headline } = courseWords(course!, healthOf(history.health ?? 'ok'), finished);
+        expect(headline.split(/\s+/).filter((word) => /[a-z]/i.test(word)).length).toBeLessThanOrEqual(12);
+        expect(headline.match(/\d+ (?:%|points)(?! →)/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      }
+    },
+  );
 
   test('nothing is said of fewer than three updates', () => {
     expect(courseIn({ success: [0.3, 0.4] })).toBeNull();
@@ -182,7 +194,7 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning: \+38 points in 30 updates\. The gain is larger than chance explains\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
+      /^Learning: \+38 points in 30 updates\. The gain is larger than chance explains\. Success of rollouts 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
       /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Success .*\.$/,

@@ -109,6 +109,10 @@ function useVersion(metric: MetricName): number {
   return version;
 }
 
+/** The number of a chart's second line, with its name: two rates never stand beside each other without. */
+const secondText = (metric: MetricName, value: number) =>
+  `${metric === 'eval/success' ? 'eval' : 'chance'} ${shownText(metric, value)}`;
+
 interface ReadingProps {
   readonly metric: MetricName;
   readonly frame: Frame | null;
@@ -129,7 +133,7 @@ function Reading({ metric, frame }: ReadingProps) {
       <span className="end" data-testid="read">
         <b>{main ? shownText(metric, main.value) : '–'}</b>
         {smooth !== undefined && !held && <span className="faint smooth"> {smooth}</span>}
-        {held && <span className="held"> {shownText(second, held.value)}</span>}
+        {held && <span className="held"> {secondText(second, held.value)}</span>}
       </span>
     );
   }
@@ -140,7 +144,7 @@ function Reading({ metric, frame }: ReadingProps) {
   return (
     <span className="end strong">
       {shownText(metric, value)}
-      {held !== undefined && <span className="held"> {shownText(second, held)}</span>}
+      {held !== undefined && <span className="held"> {secondText(second, held)}</span>}
     </span>
   );
 }

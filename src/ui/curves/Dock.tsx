@@ -3,11 +3,15 @@ import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { useMedia } from '../parts/useMedia.ts';
+import { fold, useFolds } from '../shell/folds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { BaselineTable } from './BaselineTable.tsx';
 import { ImitationCurve } from './ImitationCurve.tsx';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
+import { CurveStrip } from './CurveStrip.tsx';
 import { wordsAt } from './chartText.ts';
 import { useRecorded } from './marked.ts';
 import { LastChange, ViewControls } from './ViewBar.tsx';
@@ -27,9 +31,22 @@ const keysOf = (set: CurveSet, marked: boolean, changed: boolean) =>
 
 const COMPARED_WITH = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join('; ');
 
-/** The curves of the run as small multiples. */
+/** The curves of the run as small multiples; folded, the overview is one line. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
+  const isFolded = useFolds((s) => s.curves) && set === 'overview';
+  const isPhone = useMedia('(max-width: 860px)');
+  if (isFolded && !isPhone) {
+    return (
+      <section className="dock pane" aria-label="Curves" data-pane="curves" data-folded="true">
+        <CurveStrip />
+      </section>
+    );
+  }
+  return <OpenDock set={set} />;
+}
+
+function OpenDock({ set }: { readonly set: CurveSet }) {
   const recorded = useRecorded();
   useLive((s) => s.flagsVersion);
   const changed = live.flags.length > 0;
@@ -38,6 +55,17 @@ export function Dock() {
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
       <div className="line dock-bar">
         <h2>Curves</h2>
+        {set === 'overview' && (
+          <button
+            type="button"
+            className="quiet icon-button small fold-curves"
+            aria-label="Fold the curves to a line"
+            title="Fold the curves to a line"
+            onClick={() => fold('curves', true)}
+          >
+            <Icon name="down" />
+          </button>
+        )}
         {recorded && (
           <span className="chip example" title={`Of the recorded run: ${recorded.name}, seed ${recorded.begun.seed}`}>
             recording

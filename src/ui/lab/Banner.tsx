@@ -43,15 +43,17 @@ function Welcome() {
   return (
     <section className="welcome panel" aria-labelledby="welcome">
       <div>
-        <h2 id="welcome">Watch a tiny language agent learn to use a tool</h2>
-        <p>
-          A small transformer plays a search game: it <b className="ink-call">calls a tool</b>, reads{' '}
-          <b className="ink-observation">what comes back</b>, and is rewarded when it gets there. It trains here, in
-          this tab.
-        </p>
-        <p>
-          Press <b>Run training</b> for a run of your own.
-        </p>
+        <h2 id="welcome" className="headline">
+          Watch a tiny language agent learn to use a tool
+        </h2>
+        <details>
+          <summary className="small soft">What it does</summary>
+          <p>
+            A small transformer plays a search game: it <b className="ink-call">calls a tool</b>, reads{' '}
+            <b className="ink-observation">what comes back</b>, and is rewarded when it gets there. It trains here, in
+            this tab.
+          </p>
+        </details>
       </div>
       <Suspense>
         <Replay />

@@ -65,22 +65,27 @@ function Verdict() {
   }, [health?.state, running, finished]);
   const words = course && courseWords(course, health, finished);
   return (
-    <p className="row large verdict panel" data-testid="verdict" data-course={course?.state}>
+    <div className="verdict panel" data-testid="verdict" data-course={course?.state}>
       <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
-      <span>
-        {words?.verdict ?? <Waiting />} {words && <span className="small faint verdict-numbers">{words.numbers}</span>}
-      </span>
+      <p className="large headline">{words?.headline ?? <Waiting />}</p>
+      {words && (
+        <details>
+          <summary className="small">Details</summary>
+          <p>{words.remark}</p>
+          <p className="small soft">{words.numbers}</p>
+        </details>
+      )}
       {starting && (
-        <button type="button" className="small end" onClick={cancelStart}>
+        <button type="button" className="small" onClick={cancelStart}>
           Cancel
         </button>
       )}
       {course && !starting && (
-        <a className="end verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
+        <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training
         </a>
       )}
-    </p>
+    </div>
   );
 }
 

@@ -21,11 +21,9 @@ export function Replay() {
       <Shown />
       {offered && (
         <p className="replay-tour">
-          New here?{' '}
           <button type="button" onClick={() => useSelection.setState({ touring: true })}>
             Take the tour
           </button>{' '}
-          <span className="faint">(eight things to do) or</span>{' '}
           <button type="button" onClick={() => useSelection.setState({ choosing: true })}>
             Choose a task
           </button>
@@ -69,16 +67,19 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   return (
     <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
       <Curve success={success} updates={updates} at={at} />
-      <p className="small">
-        <b>
-          Update {update}: {percent(success[update - 1])} solved.
-        </b>{' '}
-        <span className="faint">
+      <details className="small">
+        <summary>
+          <b>
+            Update {update}: {percent(success[update - 1])} solved
+          </b>
+        </summary>
+        <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
-        </span>
-      </p>
+          {part}. {percent(success[update - 1])} is of the rollouts of this update; evaluation of{' '}
+          {EVALUATED_WORDS[evaluatedIn(begun)].tasks}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+        </p>
+      </details>
       {beside !== undefined && (
         <p className="small">
           To train one here, open {beside}, or another model that speaks text, under <a href="#/models">Models</a>.

@@ -5,30 +5,32 @@ import { EVALUATED_WORDS, evaluatedWords } from '../../domain/evaluated.ts';
 import { duration, percent, points } from '../parts/format.ts';
 import { stepWords } from './stepWords.ts';
 
-/** How a run goes, in a headline with its number and a remark, and the numbers that rests on. */
+/** How a run goes: a headline of at most twelve words, what it means, and the numbers that it rests on. */
 export interface CourseWords {
-  readonly verdict: string;
+  readonly headline: string;
+  readonly remark: string;
   readonly numbers: string; // an interval is of the two that it stands beside
 }
 
 /** The same in one line. */
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
-  const { verdict, numbers } = courseWords(course, health, finished);
-  return `${verdict} ${numbers}`;
+  const { headline, remark, numbers } = courseWords(course, health, finished);
+  return `${headline} ${remark} ${numbers}`;
 }
 
 /** What is said of a course. */
 export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
   const { updates, success, heldOut } = course;
-  const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
+  const numbers = `Success of rollouts ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
   return {
-    verdict: `${finished ? 'Finished. ' : ''}${headline(course, finished)}. ${remark(course, health, finished)}`,
+    headline: `${finished ? 'Finished. ' : ''}${headlineOf(course, finished)}.`,
+    remark: remarkOn(course, health, finished),
     numbers: `${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}.`,
   };
 }
 
 /** The word for a run's course, told apart without reading on, and the number that it rests on. */
-function headline({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
+function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
   const moved = trend && `${points(trend.change)} points in ${trend.per} updates`;
   const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
   switch (state) {
@@ -84,7 +86,11 @@ function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): s
   return `${evaluatedWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
 }
 
-function remark({ state, heldOut, best, gain, trend, flat }: Course, health: Health | null, finished: boolean): string {
+function remarkOn(
+  { state, heldOut, best, gain, trend, flat }: Course,
+  health: Health | null,
+  finished: boolean,
+): string {
   switch (state) {
     case 'trapped':
       return alarm(health) ?? 'Rollouts of a task look alike, so there is little left to learn from.';

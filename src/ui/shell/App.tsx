@@ -4,6 +4,7 @@ import { fullLabel, type Route } from '../address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 
 import { Boundary } from './Boundary.tsx';
+import { useFolds } from './folds.ts';
 import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
 import { useSelection } from './selectionStore.ts';
@@ -40,6 +41,7 @@ export function App() {
   const tab = useSelection((s) => s.tab);
   const help = useSelection((s) => s.help);
   const hide = useSelection((s) => s.hide);
+  const folded = useFolds((s) => s.controls);
   const playing = useSelection((s) => s.playing);
   const touring = useSelection((s) => s.touring);
   const choosing = useSelection((s) => s.choosing);
@@ -50,7 +52,13 @@ export function App() {
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
   return (
-    <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
+    <div
+      className="lab"
+      data-tab={tab}
+      data-screen={route}
+      data-hide={hide.replaceAll(',', ' ')}
+      data-folded={folded ? 'controls' : undefined}
+    >
       <SkipLink />
       <Boundary key={route} name={`The screen “${fullLabel(route)}”`} area="1 / 1 / -1 / -1">
         <Suspense fallback={<main aria-busy="true" />}>

@@ -4,6 +4,7 @@ import { useRoute } from '../address/route.ts';
 import { hasHistory, PLACES, SCREENS, viewsBeside } from '../address/screens.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
+import { fold, useFolds } from './folds.ts';
 import { useSelection, type Tab } from './selectionStore.ts';
 import { Timeline } from './Timeline.tsx';
 import '../styles/views.css';
@@ -33,6 +34,7 @@ export function ViewBar() {
   };
   return (
     <div className="view-bar">
+      {route === 'lab' && <FoldControls />}
       <nav className="segments views" aria-label={`Views of ${PLACES[place].label}`} data-place={place}>
         {place === 'lab' &&
           PANELS.map((entry) => (
@@ -55,6 +57,24 @@ export function ViewBar() {
       </nav>
       {hasHistory(route) && <History />}
     </div>
+  );
+}
+
+/** Folds the column of controls away, so that the rollout has its room. */
+function FoldControls() {
+  const folded = useFolds((s) => s.controls);
+  const does = folded ? 'Show the controls' : 'Fold the controls away';
+  return (
+    <button
+      type="button"
+      className="icon-button small fold-controls"
+      aria-label={does}
+      aria-expanded={!folded}
+      title={does}
+      onClick={() => fold('controls', !folded)}
+    >
+      <Icon name="tune" />
+    </button>
   );
 }
 

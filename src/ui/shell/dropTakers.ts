@@ -3,6 +3,7 @@ import { FactsError } from '../../facts/facts.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from './notices.ts';
+import { fold } from './folds.ts';
 import { useSelection } from './selectionStore.ts';
 
 /** Files that were dropped together. */
@@ -117,5 +118,6 @@ async function takeFacts(file: File): Promise<void> {
   await readFacts(file);
   if (currentRoute() !== 'lab') location.assign('#/lab');
   useSelection.setState({ tab: 'tune' }); // where a phone has the panel
+  fold('controls', false);
   useFacts.setState((s) => ({ dropped: s.dropped + 1 }));
 }
