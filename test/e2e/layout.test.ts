@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ListedRoute, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { DESKTOP, launch, PHONE, toScreen, visitStill } from './lab.ts';
+import { DESKTOP, launch, PHONE, stepped, toScreen, visitStill } from './lab.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
 const DESKS = [
@@ -41,7 +41,7 @@ const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: strin
   ],
   lab: [
     ['.stage', 270],
-    ['.stage-row', 300],
+    ['.trajectory', 300],
   ],
 };
 
@@ -129,6 +129,73 @@ test.each([
   },
   120_000,
 );
+
+/** Tokens of the rollout that are whole in sight, of how many, and whether all of the board is. */
+function inSight(page: Page): Promise<{ readonly tokens: number; readonly of: number; readonly board: boolean }> {
+  return page.evaluate(() => {
+    const shown = (part: Element) => {
+      for (let box: Element | null = part; box; box = box.parentElement) {
+        const edge = box.getBoundingClientRect();
+        const clips = /auto|scroll|hidden|clip/.test(getComputedStyle(box).overflowY);
+        if (clips && part.getBoundingClientRect().bottom > edge.bottom + 1) return false;
+      }
+      return part.getBoundingClientRect().bottom <= innerHeight;
+    };
+    const tokens = [...document.querySelectorAll('.trajectory .token')];
+    const board = document.querySelector('.env .env-svg');
+    return { tokens: tokens.filter(shown).length, of: tokens.length, board: board !== null && shown(board) };
+  });
+}
+
+test.each([
+  [{ width: 1280, height: 720 }, 15],
+  [{ width: 1366, height: 768 }, Infinity],
+  [DESKTOP, Infinity],
+])(
+  'at $width × $height the whole board is in sight, and of a rollout of twenty tokens at least %s or all: of the recording, and once it trains',
+  async (viewport, least) => {
+    const { page } = await visitStill(browser, {
+      viewport,
+      hash: '#/lab?seed=7&prompts=2&groupSize=4&evalTasks=4&backend=cpu',
+    });
+    await page.getByRole('button', { name: /tokens shown · show all/ }).click();
+    const enough = async () => {
+      const seen = await inSight(page);
+      expect(seen.of).toBeGreaterThanOrEqual(20);
+      expect(seen.board).toBe(true);
+      expect(seen.tokens).toBeGreaterThanOrEqual(Math.min(least, seen.of));
+    };
+    await expect.poll(() => enough().then(() => 'enough', String)).toBe('enough');
+    await stepped(page, 1);
+    await expect.poll(() => enough().then(() => 'enough', String)).toBe('enough');
+    await page.context().close();
+  },
+);
+
+test('on a phone the whole board is in sight as the page opens, and Share is in the header', async () => {
+  const { page } = await visitStill(browser, { viewport: PHONE, hash: '#/lab', hasTouch: true });
+  await expect.poll(async () => (await inSight(page)).board).toBe(true);
+  await page.getByRole('button', { name: 'Share', exact: true }).tap();
+  await page.getByRole('dialog', { name: 'Share' }).waitFor();
+  await page.context().close();
+});
+
+test('the controls and the curves fold, a reload remembers it, and what was folded opens again', async () => {
+  const { page } = await visitStill(browser, { hash: '#/lab' });
+  const width = async () => (await page.locator('.trajectory').boundingBox())?.width ?? 0;
+  const height = async () => (await page.locator('.trajectory').boundingBox())?.height ?? 0;
+  const [wide, tall] = [await width(), await height()];
+  await page.getByRole('button', { name: 'Fold the controls away' }).click();
+  await page.getByRole('button', { name: 'Fold the curves to a line' }).click();
+  await expect.poll(width).toBeGreaterThan(wide + 200);
+  await expect.poll(height).toBeGreaterThan(tall + 80);
+  await page.reload();
+  await page.getByRole('button', { name: 'Show the controls' }).click();
+  await page.getByRole('button', { name: 'Curves', exact: true }).click();
+  await expect.poll(width).toBe(wide);
+  await expect.poll(height).toBe(tall);
+  await page.context().close();
+});
 
 test.each([
   [DESKTOP, SCREENS],

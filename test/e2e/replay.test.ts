@@ -175,7 +175,7 @@ test('without its file the page says so and trains all the same', async () => {
 
 test('the recording on a phone: axe in either theme, 44 px, nothing sideways', async () => {
   const { page } = await visit(plain, { viewport: PHONE, hasTouch: true, everywhere: WITHOUT_GPU });
-  await page.getByTestId('replay').waitFor();
+  await page.locator('.recorded-updates').waitFor();
   await page.getByRole('button', { name: 'Pause the recording' }).click();
   expect(await axeInBothThemes(page)).toEqual([]);
   expect(await tooSmall(page)).toEqual([]);
