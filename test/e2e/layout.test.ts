@@ -148,12 +148,12 @@ function inSight(page: Page): Promise<{ readonly tokens: number; readonly of: nu
 }
 
 test.each([
-  [{ width: 1280, height: 720 }, 15],
-  [{ width: 1366, height: 768 }, Infinity],
-  [DESKTOP, Infinity],
+  { width: 1280, height: 720, least: 15 },
+  { width: 1366, height: 768, least: Infinity },
+  { ...DESKTOP, least: Infinity },
 ])(
-  'at $width × $height the whole board is in sight, and of a rollout of twenty tokens at least %s or all: of the recording, and once it trains',
-  async (viewport, least) => {
+  'at $width × $height the whole board is in sight, and $least or all of a rollout’s twenty tokens and more: of the recording, and once it trains',
+  async ({ least, ...viewport }) => {
     const { page } = await visitStill(browser, {
       viewport,
       hash: '#/lab?seed=7&prompts=2&groupSize=4&evalTasks=4&backend=cpu',
