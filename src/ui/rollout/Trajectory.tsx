@@ -171,7 +171,10 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
         {fold}
         {!trained && span.kind !== 'prompt' && (
           <span className="not-trained">
-            {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained
+            {live.isExample && span.kind === 'observation' && (
+              <span className="who-wrote">the environment wrote this, </span>
+            )}
+            not trained
           </span>
         )}
       </SpanTokens>
