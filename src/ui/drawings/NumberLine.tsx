@@ -39,7 +39,7 @@ export function NumberLine({ view, turn, rows = 0, wide = false, secret = false 
     <svg
       className="env-svg"
       viewBox={`0 0 ${width} ${height}`}
-      preserveAspectRatio="xMidYMin"
+      preserveAspectRatio={rows > 0 ? 'xMidYMid' : 'xMidYMin'}
       role="img"
       aria-label={`Number line 0 to ${view.range - 1}${secret ? '' : `, hidden number ${view.target}`}. ${told || 'No guess yet.'}`}
     >

@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
+import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/upTo.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -19,6 +20,9 @@ interface Props {
 /** Wider than that for its height a board has more room beside than below. */
 export const WIDE = 1.4;
 
+/** Drawings that do not show by themselves what is asked. */
+const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
+
 /** How a play went, in words. */
 export function outcome({ episode: { success, turns } }: Play): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
@@ -30,7 +34,7 @@ export function Board({ title, play, step, config, side }: Props) {
   const { width, height } = useSize(box);
   const over = isOver(play, step);
   const turn = turnAt(play, step);
-  const { view, success } = play.episode;
+  const { view, success, question } = play.episode;
   const shown = viewUpTo(view, turn, over);
   return (
     <section className="board" aria-label={title} data-side={side} data-over={over} data-solved={over && success}>
@@ -44,6 +48,7 @@ export function Board({ title, play, step, config, side }: Props) {
           )}
         </p>
       </div>
+      {ASKED.includes(view.kind) && <p className="soft cut">{question}</p>}
       <div className="board-view" ref={box}>
         <Drawing
           view={shown}
