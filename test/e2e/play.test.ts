@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const wordInput = (page: Page) => page.getByLabel('Next word');
+const wordInput = (page: Page) => page.getByLabel('Next word', { exact: true });
 const score = (page: Page) => page.getByTestId('play-score').textContent();
 
 async function write(page: Page, ...words: readonly string[]) {
