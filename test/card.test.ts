@@ -10,7 +10,9 @@ interface Tag {
 function tagsOf(setting: string | undefined): Readonly<Record<string, string>> {
   const { transformIndexHtml } = card({ title: 'A title', description: 'A sentence' }, siteAddress(setting));
   const tags = (transformIndexHtml as unknown as () => readonly Tag[])();
-  return Object.fromEntries(tags.map(({ attrs }) => [attrs['property'] ?? attrs['name'], attrs['content'] ?? '']));
+  return Object.fromEntries(
+    tags.map(({ attrs }) => [attrs['property'] ?? attrs['name'] ?? '', attrs['content'] ?? '']),
+  );
 }
 
 test('the built page names its picture by its whole address in any folder, and relatively where no address is set', () => {

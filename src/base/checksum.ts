@@ -22,7 +22,7 @@ class Lanes {
   words(list: Uint32Array): void {
     // in locals: a save holds a million words
     let { a, b } = this;
-    // eslint-disable-next-line @typescript-eslint/prefer-for-of -- iterating takes 2.6 times as long
+    // oxlint-disable-next-line typescript/prefer-for-of -- iterating takes 2.6 times as long
     for (let i = 0; i < list.length; i++) {
       const w = list[i]!;
       a = Math.imul(a ^ w, 0x01000193);

@@ -175,7 +175,7 @@ function segmentsBy(roles: readonly number[], turns: readonly number[], words: r
     open = written !== 'action' || tag?.[1] === '/' ? 'action' : kind;
     const turn = turns[t] ?? 0;
     const last = segments.at(-1);
-    const opens = tag !== null && tag[1] === '';
+    const opens = tag?.[1] === '';
     if (last?.role === written && last.kind === kind && last.turn === turn && !opens) {
       segments[segments.length - 1] = { ...last, text: `${last.text} ${word}`, to: t + 1 };
     } else segments.push({ role: written, kind, turn, text: word, from: t, to: t + 1 });

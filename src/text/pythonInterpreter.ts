@@ -146,7 +146,7 @@ export class PythonInterpreter extends Interpreter {
 
   /** What the library makes of a part. It tells parts by `type`, so one that is no object of its classes will do. */
   #library(node: Node, environment: Environment): Value {
-    return super.evaluate(node, environment); // eslint-disable-line @typescript-eslint/no-unsafe-class-instance-assignment -- see above
+    return super.evaluate(node, environment);
   }
 
   /** A name after a dot is an attribute before it is a key; methods of texts are Python's. */

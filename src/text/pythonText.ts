@@ -1,6 +1,6 @@
 /** What Python takes for white space (`str.isspace`). JavaScript's `trim` takes U+FEFF too, and neither U+001C to U+001F nor U+0085. */
-const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // eslint-disable-line no-control-regex -- Python counts them
-const LINE_END = /\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]/; // eslint-disable-line no-control-regex -- Python counts them
+const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // oxlint-disable-line no-control-regex -- Python counts them
+const LINE_END = /\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]/; // oxlint-disable-line no-control-regex -- Python counts them
 
 /** Arguments of a call, in order; a Map as the last holds those that were given by keyword. */
 type Arguments = readonly unknown[];

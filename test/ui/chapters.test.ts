@@ -28,7 +28,7 @@ function exerciseWords(
   id: string,
 ): Readonly<Record<string, unknown>> | undefined {
   const all: Readonly<Record<string, { exercises: object }>> = chapters;
-  return (all[chapter]?.exercises as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[id];
+  return (all[chapter]?.exercises as Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined)?.[id];
 }
 
 test('there are ten chapters or more, with ids of their own, and each has an exercise', () => {

@@ -79,7 +79,7 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
   'a curve that does not read': [(kept) => curve(kept)?.fill(NaN), /want rising updates and finite values/],
   'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
   'no page': [(kept) => (kept.page = null), /Its curves can’t be read/],
-  'flags that are none': [(kept) => kept.page && (kept.page.flags = 7), /list of changed knobs can’t be read/],
+  'flags that are none': [(kept) => (kept.page!.flags = 7), /list of changed knobs can’t be read/],
   'another name': [(kept) => (kept.name += 's'), /damaged after it was saved/],
 };
 

@@ -8,6 +8,7 @@ export function FactsDrop() {
     if (event.dataTransfer.types.includes('Files')) setOver(inside);
   };
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- whoever has no mouse chooses the file in it
     <label
       className="stack drop"
       data-over={over}

@@ -97,7 +97,7 @@ export function courseOf(
     if (health?.state === 'watch') return 'watched';
     if (mean(last) >= SOLVED) return 'solved';
     if (known.flat) return 'stalled';
-    const whole = trend !== null && trend.per === STRETCH;
+    const whole = trend?.per === STRETCH;
     if (whole && trend.interval.high < 0) return 'falling';
     if (rises || (whole && trend.interval.low > 0)) return 'learning';
     return heldOut?.changed === 'more' ? 'learning' : 'unclear';

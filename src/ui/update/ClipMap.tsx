@@ -45,6 +45,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
   };
   return (
     <figure className="row clip-map" data-testid="clip-map">
+      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the rollout chooses by keys */}
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`} // below the axis title its descenders
         role="img"
