@@ -25,6 +25,27 @@ export function repacked(png) {
   return small.length < png.length ? small : png;
 }
 
+/**
+ * The pixels of a PNG of 8-bit RGB without interlace, as a browser's screenshots are: four bytes each, all opaque.
+ * @param {Buffer} png @returns {Uint8ClampedArray<ArrayBuffer>}
+ */
+export function pixelsOf(png) {
+  const chunks = [...chunksOf(png)];
+  const header = chunks.find(({ type }) => type === 'IHDR')?.data;
+  if (!header || header.subarray(8).compare(Buffer.from([8, 2, 0, 0, 0])) !== 0)
+    throw new Error('The picture is no PNG of 8-bit RGB.');
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const packed = inflateSync(Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)));
+  const rows = withoutDifferences(packed, width * BYTES, height);
+  const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const from = y * (width * BYTES + 1) + 1 + x * BYTES;
+      pixels.set(rows.subarray(from, from + BYTES), (y * width + x) * 4);
+    }
+  return pixels;
+}
+
 /** @param {Buffer} png */
 function* chunksOf(png) {
   for (let at = SIGNATURE; at < png.length;) {
