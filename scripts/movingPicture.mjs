@@ -62,7 +62,7 @@ try {
     await page.getByRole('switch', { name: mask }).click();
     await frame(1400);
   }
-  await page.getByRole('button', { name: 'Take one update' }).click();
+  await page.keyboard.press('.');
   await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 17);
   await frame(2200);
   await page.getByRole('button', { name: /^(Resume|Run) training/ }).click();
