@@ -12,9 +12,9 @@ import { servePage } from './page-server.mjs';
 import { pixelsOf } from './png.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const SIZE = { width: 1120, height: 700 };
+const SIZE = { width: 1280, height: 860 }; // tall enough for the curves to stand open
 const MOST_BYTES = 4e6;
-const LAB = '#/lab?seed=7&backend=cpu&updates=60';
+const LAB = '#/lab?seed=7&backend=cpu&updates=90';
 const LONG_MS = 300_000;
 
 const site = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
@@ -66,7 +66,7 @@ try {
   await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 17);
   await frame(2200);
   await page.getByRole('button', { name: /^(Resume|Run) training/ }).click();
-  await until(40, 3, 260);
+  await until(75, 4, 260);
   await frame(2000);
   const picture = Buffer.from(await encoder.flush('arrayBuffer'));
   console.log(`docs/pictures/learning.gif: ${(picture.length / 1e6).toFixed(2)} MB`);
