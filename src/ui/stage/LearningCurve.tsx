@@ -52,6 +52,11 @@ export function LearningCurve({ success, updates, shown, until, behind }: Props)
       onPointerMove={drag}
       onKeyDown={onKey}
     >
+      {at === last && behind === null && (
+        <span className="learning-curve-hint" aria-hidden="true">
+          ◂ drag: watch it learn
+        </span>
+      )}
       {width > 0 && (
         <Curve
           {...{ success, updates, at, until }}
