@@ -21,9 +21,12 @@ export class BaseNeededError extends Error {
   override readonly name = 'BaseNeededError';
   readonly wanted: BaseMark | null; // that of a run that goes on
   constructor(wanted: BaseMark | null, got: BaseMark | null) {
-    const want = wanted ? `${wanted.name} (${short(wanted)}), which it began with` : 'one that speaks text';
-    const found = got ? `${got.name} (${short(got)})` : 'none';
-    super(`The run learns beside a checkpoint: got ${found}; want ${want}. Open that GGUF file or folder.`);
+    const found = got ? ` ${got.name} (${short(got)}) is another model.` : '';
+    super(
+      wanted
+        ? `This run trains an adapter beside ${wanted.name} (${short(wanted)}).${found} Open that GGUF file or folder.`
+        : 'This task trains an adapter beside a language model. Open a GGUF file or a model folder under Models first.',
+    );
     this.wanted = wanted;
   }
 }

@@ -54,7 +54,7 @@ test('a file that cannot be used is explained, and the facts that were there sta
   await readFacts(new File([new Uint8Array(10_000_000)], 'large.csv'));
   await expect.element(page.getByRole('alert')).toHaveTextContent('The facts take 10.0 MB; at most 1 MB fit.');
   await readFacts(new File([Uint8Array.of(0x61, 0xe9, 0x2c)], 'latin.csv'));
-  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: got bytes that are not UTF-8.');
+  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1 has bytes that are not UTF-8.');
   expect(useFacts.getState().facts?.source).toBe('good.csv');
   await readFacts('c,to,d\nd,to,e');
   expect(page.getByRole('alert').elements()).toHaveLength(0);

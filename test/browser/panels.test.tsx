@@ -73,7 +73,7 @@ test('without a critic, PPO says what it lacks and offers the restart', async ()
   begin(parseConfig({ critic: 'none' }));
   await render(<AlgorithmPanel />);
   await page.getByLabelText('Algorithm').selectOptions('ppo');
-  await expect.element(page.getByText('this run has no critic')).toBeVisible();
+  await expect.element(page.getByText('needs a critic')).toBeVisible();
   await page.getByRole('button', { name: 'Restart with a critic' }).click();
   expect(sent('start')[0]?.config).toMatchObject({ estimator: 'gae', critic: 'shared' });
   expect(sent('configure')).toEqual([]);

@@ -210,7 +210,7 @@ test('a link to a token of an update says at once that no run is here yet, and s
   const { token, row } = (await read(page)).selection;
 
   const { page: other } = await visit(browser, { worker: 'fake', hash: link.slice(link.indexOf('#')) });
-  await other.getByTestId('absent').getByText('update: got 3; no run is here yet.').waitFor();
+  await other.getByTestId('absent').getByText('update 3: nothing has been trained here yet.').waitFor();
   await train(other, 6);
   await other.getByRole('button', { name: 'Pause', exact: true }).click();
   expect((await read(other)).batch.update).toBe(3);

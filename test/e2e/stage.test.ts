@@ -97,6 +97,15 @@ test('the curve is a slider through training: keys and the pointer bring the age
   await page.context().close();
 });
 
+test('the sign in the header leads back to the start screen', async () => {
+  const page = await arrive();
+  await page.getByRole('button', { name: 'Open the lab' }).click();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.getByRole('link', { name: 'Rollout Playground' }).click();
+  await page.getByRole('button', { name: 'Train your own' }).waitFor();
+  await page.context().close();
+});
+
 test('without motion a press takes the play a step further', async () => {
   const page = await arrive('', { reducedMotion: 'reduce' });
   const next = page.getByRole('button', { name: 'Next step' });
@@ -114,6 +123,8 @@ test('Train your own: the right board becomes the run’s, the curve grows befor
   await page.getByRole('button', { name: 'Train your own' }).click();
   await page.getByRole('heading', { name: /^Yours, after [1-3] updates?$/ }).waitFor();
   await page.getByText(/Your agent: .+ → .+ solved, in 3 updates/).waitFor();
+  // the recorded run has seed 7: with the same one the reader's curve would retrace it
+  await page.waitForURL(/seed=8/);
   const drawn = page.locator('.learning-curve');
   await expect.poll(async () => (await drawn.locator('.so-far').getAttribute('d'))?.split('L').length).toBe(3);
   expect((await drawn.locator('.ahead').first().getAttribute('d'))?.split('L').length).toBe(160);

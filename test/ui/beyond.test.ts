@@ -55,13 +55,13 @@ describe('an address that points beyond the batch in view is told what is there'
     const link = at(99, null, 999, 137);
     const why = (reached: Reached) => told(link, link, 0, reached);
     expect(why({ update: null, updates: 200 })).toEqual([
-      expect.stringMatching(/^update: got 137; no run is here yet\./),
+      expect.stringMatching(/^update 137: nothing has been trained here yet\./),
     ]);
     expect(why({ update: 12, updates: 200 })).toEqual([
-      expect.stringMatching(/^update: got 137; the run is at update 12\./),
+      expect.stringMatching(/^update 137: the run is at update 12\./),
     ]);
     expect(why({ update: 0, updates: 100 })).toEqual([
-      expect.stringMatching(/^update: got 137; the run ends after update 100\./),
+      expect.stringMatching(/^update 137: the run ends after update 100\./),
     ]);
     expect(why({ update: 150, updates: 200 })).toEqual([expect.stringMatching(/no longer keeps its rollouts/)]);
     // it is there: the token is looked at again

@@ -4,7 +4,7 @@ import { asksNothing, routeOf } from './hash.ts';
 
 const KEY = 'rollout-playground-left';
 /** A panel in another page is no visit: it neither goes where one left off nor changes that. */
-const isPanel = () => panelOf(location.search) !== null;
+const isPanel = () => 'location' in globalThis && panelOf(location.search) !== null;
 
 /** Where a visitor who comes back by the page's bare address left off; null on a first visit, and where the address leads elsewhere. */
 export function leftAt(hash: string): string | null {

@@ -5,6 +5,7 @@ import { tableOf } from '../../experiments/table.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan } from './address.ts';
+import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
 import { ViewBar } from '../shell/ViewBar.tsx';
 import { Forgotten } from './ExportButtons.tsx';
@@ -32,10 +33,7 @@ export function Experiments() {
   return (
     <>
       <header className="header">
-        <h1 className="brand">
-          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
-          Rollout Playground
-        </h1>
+        <Brand />
         <HeaderEnd />
       </header>
       <ViewBar />

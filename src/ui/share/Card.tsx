@@ -31,11 +31,15 @@ interface Props {
 /** A moment as one picture: the board, the rollout's tokens, the curve up to there, a sentence, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
   const id = useId();
-  const { episode, batch, turn } = moment;
+  const { episode, batch, turn, rollout, shown } = moment;
   const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NOTHING);
   const view = episode?.view;
   const board = view && IS_SVG[view.kind];
   const group = batch.episodes.filter((other) => other.group === episode?.group).map((each) => each.view);
+  const from = rollout.row * batch.length;
+  const hatched = rollout.kinds
+    .slice(0, shown)
+    .some((kind, t) => kind === 'observation' && batch.lossMask[from + t] === 0);
   const { width, height } = CARD;
   return (
     <svg
@@ -67,9 +71,11 @@ export function Card({ moment, address, ref }: Props) {
       <text className="card-faint" x={PAD} y={height - 38} fontSize={22}>
         {address}
       </text>
-      <text className="card-faint" x={width - PAD} y={height - 38} fontSize={20} textAnchor="end">
-        Hatched: written by the tool, not trained
-      </text>
+      {hatched && (
+        <text className="card-faint" x={width - PAD} y={height - 38} fontSize={20} textAnchor="end">
+          Hatched: written by the tool, not trained
+        </text>
+      )}
     </svg>
   );
 }

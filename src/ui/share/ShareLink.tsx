@@ -31,7 +31,7 @@ export function ShareLink() {
     <>
       <p>
         {selected.recorded === null
-          ? 'The link holds every knob, the seed and what is chosen. A run is trained again where the link is opened: on the CPU backend to the same weights anywhere; on WebGPU on the same adapter with the same kernels.'
+          ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels, unless knobs were changed during your run.'
           : `The link opens update ${selected.recorded} of this recording, with what you chose in it.`}
       </p>
       {named && (

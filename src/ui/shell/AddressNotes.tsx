@@ -35,7 +35,7 @@ export function AddressNotes() {
       {absent.length > 0 && (
         <section className="float" aria-label="What the address points at" data-testid="absent">
           <p>
-            <b>The address points at what is not in view:</b>
+            <b>This link points at something that isn’t here yet:</b>
           </p>
           <Texts label="What is not in view" texts={absent} />
         </section>

@@ -3,6 +3,7 @@ import { ChangedKnobs, Trained } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { duration } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { Brand } from './Brand.tsx';
 import { HealthChip } from './HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from './selectionStore.ts';
 import { pause, reset, run, step } from '../run/transport.ts';
@@ -15,10 +16,7 @@ export function Header() {
   return (
     <>
       <header className="header">
-        <h1 className="brand">
-          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
-          Rollout Playground
-        </h1>
+        <Brand />
         <PresetMenu />
         <Transport />
         <Progress />

@@ -17,7 +17,7 @@ export function beyond(pointed: Pointed | null, chosen: Pointed, current: Curren
   const still = (part: keyof Pointed) => pointed[part] !== null && pointed[part] === chosen[part];
   const isThere = reached.update !== null && batch.update === pointed.held;
   // rollout, turn and token are of that update, not of the one in view
-  if (still('held') && !isThere) return [`update: got ${pointed.held}; ${whyNot(pointed.held ?? 0, reached)}`];
+  if (still('held') && !isThere) return [`update ${pointed.held}: ${whyNot(pointed.held ?? 0, reached)}`];
   if (batch.rows === 0) return [];
   const inRecording = reached.update === null && batch.update === pointed.recorded;
   if (still('recorded') && reached.update === null && !inRecording) {
@@ -44,7 +44,7 @@ export function beyond(pointed: Pointed | null, chosen: Pointed, current: Curren
 function whyNot(held: number, { update, updates }: Reached): string {
   if (held > updates) return `the run ends after update ${updates}. Set Updates to ${held} or more.`;
   if (update === null) {
-    return `no run is here yet. Run training: at update ${held} its rollouts are shown, with what the link chooses in them.`;
+    return `nothing has been trained here yet. Run training: at update ${held} you see its rollouts, with what the link chose.`;
   }
   if (update < held) return `the run is at update ${update}. Go on: at update ${held} its rollouts are shown.`;
   return `the run no longer keeps its rollouts. Other rollouts are shown.`;

@@ -45,7 +45,8 @@ export function Duel({ recording, preset }: Props) {
   const empty = untrained ?? recorded[0];
   if (contest) return <Contest recording={recording} own={isOwn} />;
   if (!empty) return null;
-  const title = isOwn ? `Yours, after ${right?.update ?? 0} updates` : `After ${right?.update ?? 0} updates`;
+  const updates = right?.update ?? 0;
+  const title = `${isOwn ? 'Yours, after' : 'After'} ${updates} ${updates === 1 ? 'update' : 'updates'}`;
   return (
     <>
       <div className="boards" data-shown={before && untrained ? 'before' : 'after'} data-count={untrained ? 2 : 1}>
@@ -76,7 +77,7 @@ export function Duel({ recording, preset }: Props) {
         until={isOwn ? useConfig.getState().wanted.updates : begun.updates}
         behind={isOwn ? curve : null}
       />
-      <StageButtons {...{ preset, isOwn }} shown={right?.update ?? 0} playable={canBeat(recording)} />
+      <StageButtons {...{ preset, isOwn }} shown={updates} recordedSeed={begun.seed} playable={canBeat(recording)} />
       <p className="visually-hidden" role="status">
         {!isOwn && told(untrained, right, step)}
       </p>
@@ -165,7 +166,7 @@ function Details({
   const { tasks } = EVALUATED_WORDS[evaluatedIn(begun)];
   return (
     <p className="duel-details">
-      {chosen && 'A task chosen because the two differ. '}
+      {chosen && 'This task was chosen because the two agents differ on it. '}
       Overall, on {tasks}: {percent(heldOut?.first)} → {percent(heldOut?.latest)} solved. A recorded run of {name}, seed{' '}
       {begun.seed}. Hatched: written by the tool, not trained.
     </p>

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { Brand } from '../shell/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/stage.css';
@@ -15,10 +16,7 @@ export function Stage() {
   return (
     <>
       <header className="header">
-        <h1 className="brand">
-          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
-          Rollout Playground
-        </h1>
+        <Brand />
         <PresetMenu />
         <HeaderEnd />
       </header>

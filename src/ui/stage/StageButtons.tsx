@@ -3,6 +3,7 @@ import type { PresetName } from '../../config/presets.ts';
 import { RECORDINGS } from '../../config/recordings.ts';
 import { useAddress } from '../address/address.ts';
 import { noteLeft } from '../address/left.ts';
+import { edit, useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { toNearest } from '../replay/player.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -14,11 +15,12 @@ interface Props {
   readonly preset: PresetName;
   readonly isOwn: boolean;
   readonly shown: number; // update whose agent plays
+  readonly recordedSeed: number;
   readonly playable: boolean; // its tasks can be played here, word by word
 }
 
 /** What to do now: train, play against the agent, look closer. */
-export function StageButtons({ preset, isOwn, shown, playable }: Props) {
+export function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: Props) {
   const address = useAddress();
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
@@ -27,7 +29,11 @@ export function StageButtons({ preset, isOwn, shown, playable }: Props) {
   return (
     <div className="duel-buttons">
       {RECORDINGS[preset].beside === undefined ? (
-        <button type="button" className={done ? '' : 'primary'} onClick={() => train(isOwn, running, finished)}>
+        <button
+          type="button"
+          className={done ? '' : 'primary'}
+          onClick={() => train(isOwn, running, finished, recordedSeed)}
+        >
           <Icon name={isOwn && running ? 'pause' : done ? 'restart' : 'play'} />
           {isOwn ? (running ? 'Pause' : done ? 'Train again' : 'Go on') : 'Train your own'}
         </button>
@@ -51,11 +57,13 @@ function contest(): void {
   useStage.setState({ contest: true, playing: false });
 }
 
-function train(isOwn: boolean, running: boolean, finished: boolean): void {
+function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed: number): void {
   if (isOwn && running) pause();
   else if (isOwn && !finished) run();
   else {
     useStage.setState({ own: [], playing: false, step: WHOLE, at: null });
+    // with the recording's seed the reader's curve would retrace the recorded one on the CPU, and look like a replay
+    if (useConfig.getState().wanted.seed === recordedSeed) edit({ seed: recordedSeed + 1 });
     start(true);
     noteLeft('#/lab'); // there is a run to come back to
   }

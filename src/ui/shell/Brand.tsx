@@ -1,0 +1,14 @@
+import { useAddress } from '../address/address.ts';
+
+/** The project's sign and name at the head of every screen; it leads to the start screen. */
+export function Brand() {
+  const address = useAddress();
+  return (
+    <h1 className="brand">
+      <a href={address('stage')} title="Start screen">
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+        Rollout Playground
+      </a>
+    </h1>
+  );
+}
