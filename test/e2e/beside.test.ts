@@ -63,11 +63,11 @@ test('a run that was left while it imitates goes on from that step with the file
   expect(step).toBeGreaterThan(0);
   await offer.click();
   const problem = page.getByTestId('problem');
-  await problem.getByText(/got none; want tiny\.gguf \(0\.\d MB, fingerprint [0-9a-f]{12}…\)/).waitFor();
+  await problem.getByText(/beside tiny\.gguf \(0\.\d MB, fingerprint [0-9a-f]{12}…\)/).waitFor();
   await problem.getByRole('button', { name: 'Choose its file…' }).waitFor();
   await drop(page, 'other.gguf', tinyGguf({ 'general.name': text('Other') }));
   await problem
-    .getByText(/got other\.gguf \(.*fingerprint .*\); want tiny\.gguf \(.*fingerprint .*\), which it began/)
+    .getByText(/beside tiny\.gguf \(.*fingerprint .*\)\. other\.gguf \(.*fingerprint .*\) is another model/)
     .waitFor();
   await drop(page, 'renamed.gguf', tinyGguf());
   await verdict(page).getByText(`Paused after step ${step} of 900`).waitFor();

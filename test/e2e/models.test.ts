@@ -212,7 +212,7 @@ test('a run that waits for a checkpoint says so, takes what is dropped on the la
   await page.getByRole('button', { name: 'Run training' }).first().click();
   await page
     .getByTestId('problem')
-    .getByText(/got none; want one that speaks text/)
+    .getByText(/beside a language model/)
     .waitFor();
   await drop(page, { 'tiny.gguf': tinyGguf() });
   await page.waitForFunction(() => window.__playground?.snapshot().update === 1);

@@ -127,7 +127,7 @@ test('a fork needs a run; what cannot be is said beside the button; a trial can 
   await train(page, 2);
   await page.getByLabel('Knob to change').selectOption('clipLow');
   await page.getByLabel('Value in B').fill('7');
-  await page.getByText('Want 0 to 1.').waitFor();
+  await page.getByText('Use 0 to 1.').waitFor();
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.context().close();
 });
