@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ListedRoute, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { DESKTOP, launch, PHONE, stepped, toScreen, visitStill } from './lab.ts';
+import { DESKTOP, launch, PHONE, settled, stepped, toScreen, visitStill } from './lab.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
 const DESKS = [
@@ -184,7 +184,8 @@ test('the controls and the curves fold, a reload remembers it, and what was fold
   const { page } = await visitStill(browser, { hash: '#/lab' });
   const width = async () => (await page.locator('.trajectory').boundingBox())?.width ?? 0;
   const height = async () => (await page.locator('.trajectory').boundingBox())?.height ?? 0;
-  const [wide, tall] = [await width(), await height()];
+  await page.locator('.charts svg').first().waitFor();
+  const [wide, tall] = await settled(async () => [await width(), await height()] as const); // curves take their room as they are drawn
   await page.getByRole('button', { name: 'Fold the controls away' }).click();
   await page.getByRole('button', { name: 'Fold the curves to a line' }).click();
   await expect.poll(width).toBeGreaterThan(wide + 200);
@@ -202,7 +203,7 @@ test.each([
   [{ width: 1280, height: 720 }, ['lab']],
   [{ width: 720, height: 450 }, ['lab', 'learn']],
 ] as const)(
-  'a CSV file dropped on a screen of $0.width × $0.height is read, shown in the lab, and moves nothing out of sight: $1',
+  'a CSV file dropped on a screen of %o is read, shown in the lab, and moves nothing out of sight: %o',
   async (viewport, screens) => {
     const { page, problems } = await visitStill(browser, { viewport });
     for (const [i, screen] of screens.entries()) {
@@ -234,9 +235,9 @@ test('what an address asks for and does not get is told on every screen, and sta
   for (const screen of SCREENS) {
     await page.goto('about:blank');
     await open(page, screen, '?seed=0x10&nothing=1');
-    const own = { experiments: /^seed: no part of an experiment/, rollouts: /^seed: no part of this address/ };
+    const own = { experiments: /^seed: isn’t part of an experiment/, rollouts: /^seed: isn’t part of this address/ };
     await page.getByText(Object.entries(own).find(([name]) => name === screen)?.[1] ?? 'seed: got 0x10').waitFor();
-    await page.getByText(/^nothing: no/).waitFor();
+    await page.getByText(/^nothing: (no|isn’t)/).waitFor();
   }
   await page.goto('about:blank');
   await open(page, 'learn', '?seed=0x10');
