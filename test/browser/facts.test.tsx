@@ -49,7 +49,7 @@ test('a file that cannot be used is explained, and the facts that were there sta
   await readFacts(new File(['a,to,b\nb,to,c'], 'good.csv'));
   await readFacts(new File(['a,to\nb'], 'bad.csv'));
   await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: 2 columns (a | to); a fact needs three');
-  await expect.element(page.getByRole('alert')).toHaveTextContent('Those of good.csv are kept.');
+  await expect.element(page.getByRole('alert')).toHaveTextContent('The facts of good.csv stay in use.');
   await expect.element(page.getByTestId('facts-loaded')).toHaveTextContent('good.csv: 2 facts');
   await readFacts(new File([new Uint8Array(10_000_000)], 'large.csv'));
   await expect.element(page.getByRole('alert')).toHaveTextContent('The facts take 10.0 MB; at most 1 MB fit.');

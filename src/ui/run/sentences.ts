@@ -101,7 +101,7 @@ function remarkOn(
     case 'apart':
       return heldOut?.kind === 'all'
         ? 'Sampled rollouts get better, but greedy ones get worse.'
-        : 'It gets better on training tasks and worse on held-out tasks.';
+        : 'It gets better on training tasks and worse in evaluation.';
     case 'watched':
       return alarm(health) ?? 'The monitor sees the first signs of a trap.';
     case 'solved':
