@@ -72,6 +72,10 @@ try {
  * @param {import('playwright').Page} page @param {string} base
  */
 async function* screens(page, base) {
+  await page.goto(`${base}#/stage`);
+  await page.getByRole('button', { name: 'Play again' }).waitFor();
+  yield 'start';
+  await page.goto('about:blank');
   await page.goto(base + RUN);
   await page.getByRole('button', { name: 'Pause the recording' }).click();
   await settled(page);

@@ -48,6 +48,6 @@ it('a run and its GGUF file become one GGUF file with the merged weights, in hal
   expect(halves.bytes).toBeLessThan(0.6 * file.bytes); // its header and norms are no smaller
   const other = placed('tiny.gguf', tinyGguf({ 'general.name': text('Other') }));
   await expect(mergedFile(checkpoint, 'tiny.gguf', other, 'F32')).rejects.toThrow(
-    /got tiny\.gguf \(.*; want tiny\.gguf \(/,
+    /beside tiny\.gguf \(.*\)\. tiny\.gguf \(.* is another model/,
   );
 });
