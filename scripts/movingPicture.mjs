@@ -1,14 +1,10 @@
 // npm run film: docs/pictures/learning.gif, the README's moving picture. It is the real page: the lab trains, both masks are turned off
 // while it does, the tool's words light up because they are pushed now, and the curves answer.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Encoder } from 'modern-gif';
-import { chromium } from 'playwright';
-import { build } from 'vite';
-import { launchOptions } from './browser.mjs';
-import { servePage } from './page-server.mjs';
+import { withBuiltPage } from './pagePictures.mjs';
 import { pixelsOf } from './png.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -17,13 +13,7 @@ const MOST_BYTES = 4e6;
 const LAB = '#/lab?seed=7&backend=cpu&updates=90';
 const LONG_MS = 300_000;
 
-const site = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
-await build({ root, logLevel: 'warn', build: { outDir: site, emptyOutDir: true } });
-const server = await servePage(site, { host: '127.0.0.1', port: 0 });
-const address = server.address();
-const browser = await chromium.launch({ headless: true, ...launchOptions() });
-try {
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+await withBuiltPage(root, async (browser, base) => {
   const page = await browser.newPage({
     viewport: SIZE,
     colorScheme: 'light',
@@ -49,7 +39,7 @@ try {
       );
     }
   };
-  await page.goto(`http://127.0.0.1:${address.port}/${LAB}`);
+  await page.goto(`${base}${LAB}`);
   const run = page.getByRole('button', { name: 'Run training' });
   await run.waitFor();
   await frame(900);
@@ -72,9 +62,4 @@ try {
   console.log(`docs/pictures/learning.gif: ${(picture.length / 1e6).toFixed(2)} MB`);
   if (picture.length > MOST_BYTES) throw new Error(`more than ${MOST_BYTES / 1e6} MB: fewer frames, or a smaller page`);
   await writeFile(path.join(root, 'docs/pictures/learning.gif'), picture);
-} finally {
-  await browser.close();
-  server.closeAllConnections();
-  server.close();
-  await rm(site, { recursive: true, force: true });
-}
+});

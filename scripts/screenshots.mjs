@@ -1,12 +1,9 @@
 // npm run screenshots: every screen at two sizes in two themes into docs/screenshots/. The run they show is trained on the CPU
 // from a fixed seed, so its numbers are the same each time; only times and speeds differ.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
-import { build, preview } from 'vite';
-import { launchOptions } from './browser.mjs';
+import { withBuiltPage } from './pagePictures.mjs';
 import { repacked } from './png.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -22,18 +19,7 @@ const RUN = `#/lab?v=1&seed=7&learningRate=0.001&entropyCoef=0.02&processReward=
 const LONG_MS = 300_000;
 const MOST_BYTES = 7e6; // of all pictures: they lie in the repository
 
-const site = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
-await build({ root, logLevel: 'warn', build: { outDir: site, emptyOutDir: true } });
-const server = await preview({
-  root,
-  logLevel: 'warn',
-  build: { outDir: site },
-  preview: { port: 0, strictPort: false, host: '127.0.0.1', open: false },
-});
-const browser = await chromium.launch({ headless: true, ...launchOptions() });
-try {
-  const base = server.resolvedUrls?.local[0];
-  if (!base) throw new Error('vite preview gave no address');
+await withBuiltPage(root, async (browser, base) => {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   let bytes = 0;
@@ -61,11 +47,7 @@ try {
   }
   console.log(`docs/screenshots: ${(bytes / 1e6).toFixed(1)} MB`);
   if (bytes > MOST_BYTES) throw new Error(`more than ${MOST_BYTES / 1e6} MB of pictures: make them smaller`);
-} finally {
-  await browser.close();
-  await server.close();
-  await rm(site, { recursive: true, force: true });
-}
+});
 
 /**
  * Brings the page to one screen after the other, and says its name when it is there.
