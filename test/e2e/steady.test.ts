@@ -78,13 +78,14 @@ test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing
     .toBe(true);
   await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn.splice(0));
   const first = await count();
+  // the title is written once a second, in which a fast machine makes hundreds of updates
   await page.waitForFunction(
-    (n) => (window.__playground?.snapshot().points['rollout/success'] ?? 0) > n + 10,
-    first.points,
+    ({ points, title }) =>
+      (window.__playground?.snapshot().points['rollout/success'] ?? 0) > points + 10 &&
+      Number(/ (\d+)\//.exec(document.title)?.[1]) > title,
+    first,
   );
   const last = await count();
-  expect(last.title).toBeGreaterThan(first.title);
-  expect(last.points).toBeGreaterThan(first.points + 10);
   expect(last.drawn).toEqual([]);
   expect(last.shown).toBe(first.shown);
   await hide(false);
