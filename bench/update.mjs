@@ -39,7 +39,7 @@ export async function updates(c, gpu, { seconds, ...options }) {
   const events = train({
     ...{ policy, env: quarters(c.V, c.T), rewardModel: null, config: () => config, under: config },
     ...{ now: () => performance.now(), breathe: () => Promise.resolve(), fenced: () => fenced },
-    progress: { ...noProgress(), update: 1 }, // before the first comes an evaluation
+    progress: { ...noProgress(), evaluated: true }, // quarters has no players to compare with
   });
   /** One update; what its rollouts were paid. */
   const update = async () => {
