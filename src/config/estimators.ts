@@ -6,7 +6,7 @@ export interface Baseline {
   readonly of: (score: number, mean: number, n: number) => number;
 }
 
-/** Every comparison within a group; `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl` (by number, from 0) have the equations. */
+/** Every comparison within a group; `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl` have the equations. */
 export const BASELINES = {
   mean: { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
   'mean-over-std': { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },

@@ -1,3 +1,5 @@
+import { uniformStruct, type UniformStruct } from './uniform.ts';
+
 /** How a binding is used, parsed from the WGSL. */
 export type Access = 'read' | 'read_write' | 'uniform';
 
@@ -6,6 +8,8 @@ export interface Binding {
   readonly access: Access;
   /** The alias its scalars are declared by, which may be turned to f16; null where they always take 4 bytes. */
   readonly alias: string | null;
+  /** What a uniform holds; null where the binding is storage. */
+  readonly struct: UniformStruct | null;
 }
 
 /** Sizes of one dispatch: the fields of the kernel's `Shape`. */
@@ -54,9 +58,11 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
   }
   const hasShape = all.at(-1)?.[4] === 'shape';
   const bindings = all.slice(0, -1).map(([, , space, access, variable, type]): Binding => {
+    const uniform = space === 'uniform';
     return {
       name: variable ?? '',
-      access: space === 'uniform' ? 'uniform' : ((access ?? 'read') as Access),
+      access: uniform ? 'uniform' : ((access ?? 'read') as Access),
+      struct: uniform ? uniformStruct(wgsl, (type ?? '').trim()) : null,
       alias: aliases.find((alias) => new RegExp(`\\b${alias}\\b`).test(type ?? '')) ?? null,
     };
   });
@@ -77,6 +83,13 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
       return declaration.bytes(dims, (binding) => (half.includes(binding) ? 2 : 4));
     },
   };
+}
+
+/** The struct that a kernel reads from a uniform. Throws when it binds no uniform of that name. */
+export function uniformOf({ name, bindings }: Kernel, binding: string): UniformStruct {
+  const struct = bindings.find((one) => one.name === binding)?.struct;
+  if (!struct) throw new Error(`${name}: there is no uniform ${binding}.`);
+  return struct;
 }
 
 /** A kernel's WGSL with these aliases turned to f16; lines keep their numbers. */

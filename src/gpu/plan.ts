@@ -2,6 +2,7 @@ import { createBuffer, destroyBuffer, type Gpu } from './device.ts';
 import type { Binding, Constants, Dims, Halves, Kernel } from './kernel.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
 import { bytesOf, type Tensor } from './tensor.ts';
+import { uniformBytes } from './uniform.ts';
 
 /** One recorded dispatch. */
 export interface Dispatch {
@@ -94,6 +95,10 @@ export class Plan {
     const bound = kernel.bindings.map((binding) => {
       const tensor = tensors[binding.name];
       if (!tensor) throw new Error(`${place}: no tensor for ${binding.name}; got ${Object.keys(tensors).join(', ')}.`);
+      if (binding.struct && tensor.bytes < uniformBytes(binding.struct))
+        throw new Error(
+          `${place}: ${tensor.name} has ${tensor.bytes} bytes; struct ${binding.struct.name} has ${uniformBytes(binding.struct)}.`,
+        );
       return { binding, tensor };
     });
     for (const one of bound.filter((b) => b.binding.access === 'read_write')) {

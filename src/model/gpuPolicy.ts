@@ -10,7 +10,7 @@ import { freeGrammar, type Grammar, type TokenRecord } from '../domain/tokens.ts
 import { type ModelConfig, type Parameter, parameters, type Weights } from './architecture.ts';
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
-import { controlWords, creditKnobs } from './gpu/knobs.ts';
+import { controlWords, creditKnobs, TEMPERATURE_OFFSET } from './gpu/knobs.ts';
 import type { GpuPolicyOptions } from './gpu/options.ts';
 import { makeParts, type PolicyParts } from './gpu/parts.ts';
 import { encodeGradients, microCopies, stepCost, type Plans } from './gpu/plans.ts';
@@ -134,7 +134,7 @@ export class GpuPolicy implements Policy {
   }
 
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
-    upload(this.gpu, this.tensors.control.buffer, 0, Float32Array.of(temperature));
+    upload(this.gpu, this.tensors.control.buffer, TEMPERATURE_OFFSET, Float32Array.of(temperature));
     submit(this.gpu, (encoder) => {
       for (const copy of this.plans.scoreRows.slice(0, Math.ceil(this.rows / this.tensors.R))) {
         copy.encode(encoder);

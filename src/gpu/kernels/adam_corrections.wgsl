@@ -4,11 +4,7 @@
 // Numerics  f32, carried as c ← c·beta + (1 − beta), exact where 1 − pow(beta, n) cancels. A restored optimizer brings
 //           its step count only: then all steps are gone through.
 struct Shape { threads: u32 }
-struct Knobs {
-  temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
-  kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
-  learning_rate: f32, beta1: f32, rest1: f32, beta2: f32, rest2: f32,
-}
+//! piece step_knobs
 @group(0) @binding(0) var<storage, read_write> ledger: array<u32>;
 @group(0) @binding(1) var<uniform> knobs: Knobs;
 @group(0) @binding(2) var<uniform> shape: Shape;

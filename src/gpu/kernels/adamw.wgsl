@@ -14,12 +14,7 @@ alias Weight = f32; // or f16
 const GRADIENT = 0x80000000u; // see gradient_norm
 override SHADOW: u32 = 0; // else its binding is a stand-in
 struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32, stats_at: u32 }
-struct Knobs {
-  temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
-  kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
-  learning_rate: f32, beta1: f32, rest1: f32, beta2: f32, rest2: f32, adam_eps: f32, weight_decay: f32,
-  max_grad_norm: f32, slot: f32,
-}
+//! piece step_knobs
 @group(0) @binding(0) var<storage, read_write> weights: array<f32>;
 @group(0) @binding(1) var<storage, read> grads: array<f32>;
 @group(0) @binding(2) var<storage, read_write> first: array<f32>;

@@ -11,11 +11,7 @@
 //           bit: compilers undo compensated float sums. Rewards too large or too many for that are summed in f32.
 //           A reward outside its mask goes nowhere but into `shaped`, a log-probability nowhere.
 struct Shape { B: u32, T: u32 }
-struct Credit {
-  gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32, baseline: f32, whiten: f32, remask: f32,
-  scale: f32, kl_coef: f32, kl_estimator: f32, policy_mask: f32, regularizer_mask: f32, value_mask: f32,
-  advantage_mask: f32, whiten_mask: f32, kl_mask: f32, choices_only: f32,
-}
+//! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> groups: array<i32>;
 @group(0) @binding(2) var<storage, read> rewards: array<f32>;
@@ -29,8 +25,8 @@ struct Credit {
 
 fn divergence(at: u32) -> f32 {
   let delta = old_scores[at] - ref_scores[at];
-  if (settings.kl_estimator == 1.0) { return delta; }
-  if (settings.kl_estimator == 2.0) { return 0.5 * delta * delta; }
+  if (settings.kl_estimator == KL_K1) { return delta; }
+  if (settings.kl_estimator == KL_K2) { return 0.5 * delta * delta; }
   let k3 = exp(clamp(-delta, -20.0, 20.0)) - 1.0 + delta; // past 20 it is at its bound, and f32 would overflow past 88
   return select(k3, 10.0, k3 > 10.0);
 }

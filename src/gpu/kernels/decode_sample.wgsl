@@ -10,14 +10,14 @@
 //           top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits,
 //           as in src/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
-struct Sampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
+struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
 @group(0) @binding(3) var<storage, read_write> record: array<u32>;
 @group(0) @binding(4) var<storage, read_write> drawn: array<u32>;
 @group(0) @binding(5) var<storage, read_write> sampled: array<f32>;
-@group(0) @binding(6) var<uniform> settings: Sampling;
+@group(0) @binding(6) var<uniform> settings: RowSampling;
 @group(0) @binding(7) var<uniform> shape: Shape;
 
 fn draw(update: u32, rollout: u32, position: u32) -> f32 {

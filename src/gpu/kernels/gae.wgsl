@@ -11,7 +11,7 @@
 //           one) goes to the token of the mask before it. A turn ends at the last of the agent's tokens in a row that
 //           the mask holds, whatever its reward.
 struct Shape { B: u32, T: u32 }
-struct Credit { gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32 }
+//! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> rewards: array<f32>;
 @group(0) @binding(2) var<storage, read> values: array<f32>;

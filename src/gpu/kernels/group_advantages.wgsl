@@ -7,7 +7,7 @@
 // Parallel  one thread per row looks up the scores of its own group. No shared memory.
 // Numerics  f32; a group of one, or whose scores differ by less than 1e-6 (rounding, not signal), gets exactly 0.
 struct Shape { B: u32, T: u32 }
-struct Credit { gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32, baseline: f32 }
+//! piece credit_knobs
 @group(0) @binding(0) var<storage, read> groups: array<i32>;
 @group(0) @binding(1) var<storage, read> masks: array<f32>;
 @group(0) @binding(2) var<storage, read> sums: array<f32>;
@@ -43,8 +43,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var advantage = 0.0;
   if (n > 1.0 && high - low >= 1e-6) {
     advantage = -mean;
-    if (settings.baseline == 1.0) { advantage /= sqrt(squares / (n - 1.0)) + 1e-6; }
-    if (settings.baseline == 2.0) { advantage *= n / (n - 1.0); }
+    if (settings.baseline == BASELINE_MEAN_OVER_STD) { advantage /= sqrt(squares / (n - 1.0)) + 1e-6; }
+    if (settings.baseline == BASELINE_LEAVE_ONE_OUT) { advantage *= n / (n - 1.0); }
   }
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;

@@ -6,7 +6,7 @@
 // Numerics  f32. Where g and h are 0, as for tokens outside all masks, dr is 0 and nothing is computed.
 override LANES: u32 = 1u;
 struct Shape { N: u32, V: u32, T: u32, B: u32 }
-struct Knobs { temperature: f32 }
+//! piece step_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
 @group(0) @binding(2) var<storage, read> rows: array<u32>;

@@ -10,7 +10,7 @@
 //           shared memory.
 // Numerics  f32; counts exact below 2^24.
 struct Shape { M: u32, T: u32, B: u32 }
-struct Knobs { temperature: f32, aggregation: f32 }
+//! piece step_knobs
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;
 @group(0) @binding(1) var<storage, read> masks: array<f32>;
 @group(0) @binding(2) var<storage, read_write> weights: array<f32>;
@@ -18,9 +18,9 @@ struct Knobs { temperature: f32, aggregation: f32 }
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
-  if (how == 1u) { return 1.0 / max(sequences, 1.0); }
-  if (how == 2u) { return 1.0 / max(sequences * own, 1.0); }
-  if (how == 3u) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
+  if (how == AGGREGATION_SEQ_MEAN_TOKEN_SUM) { return 1.0 / max(sequences, 1.0); }
+  if (how == AGGREGATION_SEQ_MEAN_TOKEN_MEAN) { return 1.0 / max(sequences * own, 1.0); }
+  if (how == AGGREGATION_SEQ_MEAN_TOKEN_SUM_NORM) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
   return 1.0 / max(tokens, 1.0);
 }
 
@@ -44,7 +44,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   let own = masks[5u * all + 3u * mine + kind / 2u];
   let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
-  let each = factor(select(how, 0u, kind == 1u), tokens, sequences, own);
+  let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u), tokens, sequences, own);
   for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
     weights[kind * all + at] = masks[kind / 2u * all + at] * each;
   }

@@ -13,10 +13,7 @@
 //           Where the clipped value error is the larger, its
 //           gradient is 0. Masked tokens are skipped, not multiplied by 0; so is the gradient of KL at klCoef 0.
 struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
-struct Knobs {
-  temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
-  kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
-}
+//! piece step_knobs
 @group(0) @binding(0) var<storage, read> rows: array<u32>;
 @group(0) @binding(1) var<storage, read> scores: array<f32>;
 @group(0) @binding(2) var<storage, read> old_scores: array<f32>;
@@ -55,8 +52,8 @@ fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> Surrogate {
 // KL and its slope
 fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
   let delta = new_logprob - ref_logprob;
-  if (knobs.kl_estimator == 1.0) { return vec2f(delta, 1.0); }
-  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, delta); }
+  if (knobs.kl_estimator == KL_K1) { return vec2f(delta, 1.0); }
+  if (knobs.kl_estimator == KL_K2) { return vec2f(0.5 * delta * delta, delta); }
   let ratio = exp(clamp(-delta, -20.0, 20.0)); // past 20 k3 is at its bound, and f32 would overflow past 88
   let k3 = ratio - 1.0 + delta;
   return select(vec2f(k3, 1.0 - ratio), vec2f(10.0, 0.0), k3 > 10.0);

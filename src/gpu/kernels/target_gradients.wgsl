@@ -4,13 +4,13 @@
 // Parallel  one thread per logit: x walks V, y walks N. No shared memory.
 // Numerics  f32. Illegal tokens get 0, and so do all where there is no target.
 struct Shape { N: u32, V: u32, start: u32 }
-struct Knobs { temperature: f32 }
+//! piece temperature
 @group(0) @binding(0) var<storage, read> targets: array<vec4u>;
 @group(0) @binding(1) var<storage, read> legal: array<u32>;
 @group(0) @binding(2) var<storage, read> scores: array<f32>;
 @group(0) @binding(3) var<storage, read> coefficients: array<vec2f>;
 @group(0) @binding(4) var<storage, read_write> logits: array<f32>;
-@group(0) @binding(5) var<uniform> knobs: Knobs;
+@group(0) @binding(5) var<uniform> knobs: Temperature;
 @group(0) @binding(6) var<uniform> shape: Shape;
 
 @compute @workgroup_size(16, 4)

@@ -6,12 +6,12 @@
 //           memory: sixteen join sixteen, then all join those, behind two barriers.
 // Numerics  f32; maximum, sum and weighted sum are carried online in fixed order.
 struct Shape { N: u32, V: u32, start: u32 }
-struct Knobs { temperature: f32 }
+//! piece temperature
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> targets: array<vec4u>;
 @group(0) @binding(2) var<storage, read> legal: array<u32>;
 @group(0) @binding(3) var<storage, read_write> scores: array<f32>;
-@group(0) @binding(4) var<uniform> knobs: Knobs;
+@group(0) @binding(4) var<uniform> knobs: Temperature;
 @group(0) @binding(5) var<uniform> shape: Shape;
 var<workgroup> parts: array<vec4f, 256>; // maximum, sum, weighted sum, logit of y
 var<workgroup> sixteenths: array<vec4f, 16>;

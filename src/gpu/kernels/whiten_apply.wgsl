@@ -7,10 +7,7 @@
 // Numerics  f32. With `remask` tokens outside the advantage mask are 0 again; without it they hold −mean/std on every
 //           response token (the Agent-R1 and verl habit).
 struct Shape { B: u32, T: u32 }
-struct Credit {
-  gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32, baseline: f32, whiten: f32, remask: f32,
-  scale: f32,
-}
+//! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> groups: array<i32>;
 @group(0) @binding(2) var<storage, read> masks: array<f32>;

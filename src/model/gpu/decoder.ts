@@ -1,12 +1,13 @@
-import { submit, upload, type Gpu } from '../../gpu/device.ts';
+import { submit, type Gpu } from '../../gpu/device.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { slice, write, type Tensor } from '../../gpu/tensor.ts';
+import { uniformWords } from '../../gpu/uniform.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './batch.ts';
-import { MAX_STEPS, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
+import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
 import { recordStep } from './decodeStep.ts';
 import { Prefill } from './prefill.ts';
 import { drawsOf, planFor, seat, slotCounts } from './slots.ts';
@@ -138,10 +139,9 @@ export class Decoder {
       words[at + 7] = b;
     }
     write(this.gpu, this.tensors.state, words);
-    const settings = new Uint32Array(6);
-    settings.set([sampling.key, sampling.greedy ? 1 : 0, sampling.topK, this.states]);
-    new Float32Array(settings.buffer).set([sampling.temperature, sampling.topP], 4);
-    upload(this.gpu, this.tensors.settings.buffer, 0, settings);
+    const { key, greedy, topK, temperature, topP } = sampling;
+    const drawing = { key, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
+    write(this.gpu, this.tensors.settings, uniformWords(ROW_SAMPLING, { ...drawing, states: this.states }));
   }
 
   /** All it replays. */

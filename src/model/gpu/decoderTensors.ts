@@ -1,3 +1,5 @@
+import { uniformOf } from '../../gpu/kernel.ts';
+import { decodeSample } from '../../gpu/kernels/index.ts';
 import type { Arena, Scalar, Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
 import { declareActivations, type Activations } from './activations.ts';
@@ -10,6 +12,9 @@ const PREFILL = 2048;
 /** Words of a row's state: see decode_sample.wgsl. */
 export const ROW_WORDS = 8;
 
+/** How rows draw tokens, as decode_sample.wgsl reads it. */
+export const ROW_SAMPLING = uniformOf(decodeSample, 'settings');
+
 /** What a decoder keeps on the device. */
 export interface DecoderTensors {
   readonly acts: Activations;
@@ -17,7 +22,7 @@ export interface DecoderTensors {
   readonly cache: Tensor; // L × (2, B, T, G·D), padded to a slot
   readonly state: Tensor; // (B, 8) by slot
   readonly drawn: Tensor; // (B, 2·MAX_STEPS), then (B, MAX_STEPS); see decode_sample.wgsl
-  readonly settings: Tensor; // (6)
+  readonly settings: Tensor; // ROW_SAMPLING
   readonly seats: Tensor; // (3,P) of a prefill: positions, rows, words; see decode_prefill.wgsl
   readonly queue: Tensor; // as many of those as a chunk may take
 }
@@ -34,7 +39,7 @@ export function declareDecoder(arena: Arena, spec: PolicySpec, storage: Scalar, 
     cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], knobs, 0, storage),
     state: arena.declare('row state', [B, ROW_WORDS], knobs),
     drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobs),
-    settings: arena.declare('sampling', [6], [], GPUBufferUsage.UNIFORM),
+    settings: arena.declare('sampling', [ROW_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
     seats: arena.declare('prefill seats', [3, P]),
     queue: arena.declare('prefill queue', [Math.ceil(most / P), 3 * P], knobs),
   };

@@ -1,86 +1,92 @@
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
-import { baselineOf, BASELINES, ESTIMATORS } from '../../config/estimators.ts';
+import { baselineOf, ESTIMATORS } from '../../config/estimators.ts';
+import { uniformOf } from '../../gpu/kernel.ts';
+import * as kernels from '../../gpu/kernels/index.ts';
+import { codeIn, offsetOf, uniformWords } from '../../gpu/uniform.ts';
+import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 
-const KL = { k1: 1, k2: 2, k3: 3 } as const;
-const AGGREGATION = {
-  'token-mean': 0,
-  'seq-mean-token-sum': 1,
-  'seq-mean-token-mean': 2,
-  'seq-mean-token-sum-norm': 3,
-} as const;
+/** The knobs of an optimizer step: all its kernels name the same piece. */
+const STEP = uniformOf(kernels.adamw, 'knobs');
+const CREDIT = uniformOf(kernels.creditMasks, 'settings');
+
+/** Scalars that the knobs of a step are given; a multiple of 64, so that what follows them stays aligned. */
+export const KNOBS_SCALARS = Math.ceil(STEP.fields.length / 64) * 64;
+/** Scalars that the knobs of credit are given. */
+export const CREDIT_SCALARS = CREDIT.fields.length;
+/** Where the temperature lies among the knobs of a step, in bytes: scoring writes it alone. */
+export const TEMPERATURE_OFFSET = offsetOf(STEP, 'temperature');
+
+function klCode(estimator: KlEstimator): number {
+  return codeIn(kernels.objective.wgsl, 'KL', estimator);
+}
 
 /** Two bits each, from the lowest: of policy loss and KL, of entropy, of the value loss. */
 function aggregations(o: ObjectiveSettings): number {
   const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
-  return AGGREGATION[aggregation] + 4 * AGGREGATION[entropyAggregation] + 16 * AGGREGATION[valueAggregation];
+  return [aggregation, entropyAggregation, valueAggregation]
+    .map((how) => codeIn(kernels.lossWeights.wgsl, 'AGGREGATION', how))
+    .reduce((sum, code, at) => sum + code * 4 ** at, 0);
 }
 
-/** Scalars of the `Knobs` uniform; a multiple of 64, so that what follows it stays aligned. */
-export const KNOBS_SCALARS = 64;
-
-/** The `Knobs` uniform of the objective and optimizer kernels, field by field in their order. */
-function knobs(
+function stepKnobs(
   temperature: number,
   o: ObjectiveSettings,
   opt: OptimizerSettings,
   learningRate: number,
   valueCoef: number,
   slot: number,
-): readonly number[] {
-  return [
+): Uint32Array {
+  return uniformWords(STEP, {
     temperature,
-    aggregations(o),
-    o.surrogate === 'plain' ? 1 : 0,
-    o.clipLow,
-    o.clipHigh,
-    o.dualClip,
-    KL[o.klEstimator],
-    o.klCoef,
-    o.entropyCoef,
-    valueCoef,
-    o.valueClip,
-    learningRate,
-    opt.beta1,
-    1 - opt.beta1,
-    opt.beta2,
-    1 - opt.beta2,
-    opt.eps,
-    opt.weightDecay,
-    opt.maxGradNorm,
+    aggregation: aggregations(o),
+    plain: bit(o.surrogate === 'plain'),
+    clip_low: o.clipLow,
+    clip_high: o.clipHigh,
+    dual_clip: o.dualClip,
+    kl_estimator: klCode(o.klEstimator),
+    kl_coef: o.klCoef,
+    entropy_coef: o.entropyCoef,
+    value_coef: valueCoef,
+    value_clip: o.valueClip,
+    learning_rate: learningRate,
+    beta1: opt.beta1,
+    rest1: 1 - opt.beta1,
+    beta2: opt.beta2,
+    rest2: 1 - opt.beta2,
+    adam_eps: opt.eps,
+    weight_decay: opt.weightDecay,
+    max_grad_norm: opt.maxGradNorm,
     slot,
-  ];
+  });
 }
 
-/** Scalars of the `Credit` uniform, rounded up to 16 bytes. */
-export const CREDIT_SCALARS = 20;
+function bit(on: boolean): number {
+  return on ? 1 : 0;
+}
 
-// by the numbers that group_advantages.wgsl knows them by
-const BASELINE_NAMES = Object.keys(BASELINES);
-
-/** The `Credit` uniform of the credit kernels, field by field in their order. */
-export function creditKnobs(s: CreditSettings): Float32Array {
-  const bit = (on: boolean) => (on ? 1 : 0);
+/** The knobs of credit, as its kernels read them. */
+export function creditKnobs(s: CreditSettings): Uint32Array {
   const { core, critic, whitens } = ESTIMATORS[s.estimator];
-  return Float32Array.of(
-    s.gamma,
-    critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0
-    s.turnGamma,
-    bit(core === 'turns'),
-    bit(critic),
-    BASELINE_NAMES.indexOf(baselineOf(s.estimator, s.divideByStd)),
-    bit(s.whiten && whitens),
-    bit(s.remask),
-    s.scale,
-    s.klCoef,
-    KL[s.klEstimator],
-    bit(s.masks.policy),
-    bit(s.masks.regularizer),
-    bit(s.masks.value),
-    bit(s.masks.advantage),
-    bit(s.masks.whiten),
-    bit(s.masks.klReward),
-    bit(s.choicesOnly),
-  );
+  const baseline = baselineOf(s.estimator, s.divideByStd);
+  return uniformWords(CREDIT, {
+    gamma: s.gamma,
+    lambda: critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0
+    turn_gamma: s.turnGamma,
+    turns: bit(core === 'turns'),
+    critic: bit(critic),
+    baseline: codeIn(kernels.groupAdvantages.wgsl, 'BASELINE', baseline),
+    whiten: bit(s.whiten && whitens),
+    remask: bit(s.remask),
+    scale: s.scale,
+    kl_coef: s.klCoef,
+    kl_estimator: klCode(s.klEstimator),
+    policy_mask: bit(s.masks.policy),
+    regularizer_mask: bit(s.masks.regularizer),
+    value_mask: bit(s.masks.value),
+    advantage_mask: bit(s.masks.advantage),
+    whiten_mask: bit(s.masks.whiten),
+    kl_mask: bit(s.masks.klReward),
+    choices_only: bit(s.choicesOnly),
+  });
 }
 
 /** The one upload of an optimizer step: knobs of policy and critic, then the minibatch's rows, padded with none. */
@@ -93,10 +99,9 @@ export function controlWords(
   line: number,
 ): Uint32Array {
   const words = new Uint32Array(size).fill(0xffffffff);
-  const floats = new Float32Array(words.buffer);
   const { learningRate, criticLearningRate } = optimizer;
-  floats.set(knobs(temperature, objective, optimizer, learningRate, objective.valueCoef, line));
-  floats.set(knobs(temperature, objective, optimizer, criticLearningRate, 1, line), KNOBS_SCALARS);
+  words.set(stepKnobs(temperature, objective, optimizer, learningRate, objective.valueCoef, line));
+  words.set(stepKnobs(temperature, objective, optimizer, criticLearningRate, 1, line), KNOBS_SCALARS);
   words.set(rows, 2 * KNOBS_SCALARS);
   return words;
 }

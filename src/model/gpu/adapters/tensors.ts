@@ -1,4 +1,6 @@
 import type { Gpu } from '../../../gpu/device.ts';
+import { uniformOf } from '../../../gpu/kernel.ts';
+import { targetScores } from '../../../gpu/kernels/index.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../adapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
@@ -38,9 +40,12 @@ export interface AdaptedTensors {
   readonly states: Tensor; // (S,d)
   readonly dstates: Tensor; // (S,d)
   readonly logits: Tensor; // (S,V)
-  readonly knobs: Tensor; // temperature
+  readonly knobs: Tensor; // TEMPERATURE
   readonly memory: readonly MemoryPart[];
 }
+
+/** The one knob that the kernels of targets read. */
+export const TEMPERATURE = uniformOf(targetScores, 'knobs');
 
 /** Passes are recorded for multiples of so many tokens. */
 export const STEP = 128;
@@ -146,7 +151,7 @@ export function declareAdapted(
     legal: arena.declare('legal tokens', [STATES, Math.ceil(V / 32)]),
     scores: arena.declare('scores of targets', [targets, 3]),
     coefficients: arena.declare('coefficients of targets', [targets, 2]),
-    knobs: arena.declare('temperature', [4], [], GPUBufferUsage.UNIFORM),
+    knobs: arena.declare('temperature', [TEMPERATURE.fields.length], [], GPUBufferUsage.UNIFORM),
   }));
   const { downward, upward } = node;
   return { text, sites, site: { ...pools, downward, upward }, most, tokens: M, targets, block, node, inputs, ...heads, ...trees, memory }; // prettier-ignore

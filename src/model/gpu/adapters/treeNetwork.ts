@@ -1,14 +1,15 @@
-import { causeOf, submit, upload } from '../../../gpu/device.ts';
+import { causeOf, submit } from '../../../gpu/device.ts';
 import type { PipelineEntry } from '../../../gpu/pipelines.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import { Readback } from '../../../gpu/readback.ts';
 import { write } from '../../../gpu/tensor.ts';
+import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
 import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/adapters/learner.ts';
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
 import { recordMerge } from './sites.ts';
-import { STEP } from './tensors.ts';
+import { STEP, TEMPERATURE } from './tensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
 const NOBODY = 0xffffffff;
@@ -206,7 +207,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
       words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [NOBODY, 0, 0, 0], j * WORDS);
     }
     write(gpu, target, words);
-    upload(gpu, knobs.buffer, 0, Float32Array.of(temperature));
+    write(gpu, knobs, uniformWords(TEMPERATURE, { temperature }));
   }
 
   async #read(readback: Readback, record: (encoder: GPUCommandEncoder) => void) {

@@ -1,9 +1,10 @@
 import { causeOf, isLost, DeviceLostError, submit, type Gpu } from '../../../gpu/device.ts';
 import { Readback } from '../../../gpu/readback.ts';
 import { slice, write, type Tensor } from '../../../gpu/tensor.ts';
+import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Sampling } from '../../decoding.ts';
 import { passFor, type Pass } from './passes.ts';
-import { CHUNK, MOST_LIKELIEST, type TextTensors } from './tensors.ts';
+import { CHUNK, MOST_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './tensors.ts';
 
 /** A token that goes through the network. */
 export interface Seat {
@@ -121,9 +122,8 @@ export class Runner {
   /** Says how tokens are drawn from now on, what ends a turn, and how many of the likeliest are wanted. */
   settle(sampling: Sampling, stops: readonly number[], count: number): void {
     const { key, update, greedy, topK, temperature, topP } = sampling;
-    const words = new Uint32Array(8);
-    words.set([key, update, greedy ? 1 : 0, topK, stops.length, count]);
-    new Float32Array(words.buffer).set([temperature, topP], 6);
+    const drawing = { key, update, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
+    const words = uniformWords(TEXT_SAMPLING, { ...drawing, stops: stops.length, count });
     write(this.#gpu, this.#tensors.settings, words);
     write(this.#gpu, this.#tensors.stops, Uint32Array.from(stops));
   }

@@ -1,5 +1,7 @@
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
+import { uniformOf } from '../../../gpu/kernel.ts';
+import { sampleTokens } from '../../../gpu/kernels/index.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { BackendError } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
@@ -25,8 +27,8 @@ export const MOST_STOPS = 64;
 /** Numbers of seats whose logits are made in one pass. */
 const HEAD_SEATS = [1, 4, 16, 64];
 const PREFILL = 256;
-/** Words of the sampler's settings: see sample_tokens.wgsl. */
-const SETTINGS = 8;
+/** How tokens are drawn, as the sampler reads it. */
+export const TEXT_SAMPLING = uniformOf(sampleTokens, 'settings');
 /** Heads that paged_attention.wgsl has registers for. */
 const MOST_HEAD = 128;
 
@@ -60,7 +62,7 @@ export interface TextTensors {
   readonly seats: Tensor; // (M, 4): token, position, row, left
   readonly acts: Readonly<Record<Activation, Tensor>>;
   readonly logits: Tensor; // (S,V)
-  readonly settings: Tensor; // (8)
+  readonly settings: Tensor; // TEXT_SAMPLING
   readonly stops: Tensor;
   readonly drawn: Tensor; // (S, 1 + 2·CHUNK)
   readonly found: Tensor; // (S, 2·MOST_LIKELIEST)
@@ -154,7 +156,7 @@ export function declareText(
     rotary: arena.declare('rotary table', [T, D / 2, 2]),
     table: arena.declare('places', [B, T]),
     seats: arena.declare('seats', [M, 4]),
-    settings: arena.declare('sampling', [SETTINGS], [], GPUBufferUsage.UNIFORM),
+    settings: arena.declare('sampling', [TEXT_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
     stops: arena.declare('stops', [MOST_STOPS]),
     drawn: arena.declare('drawn', [S, 1 + 2 * CHUNK]),
     found: arena.declare('found', [S, 2 * MOST_LIKELIEST]),

@@ -1,0 +1,1 @@
+const KL_K1 = 1.0; const KL_K2 = 2.0; const KL_K3 = 3.0;

@@ -1,0 +1,1 @@
+struct Temperature { temperature: f32 }

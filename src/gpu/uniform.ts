@@ -1,0 +1,69 @@
+const SCALARS = ['f32', 'u32', 'i32'] as const;
+
+/** A field of a uniform: a scalar of four bytes. */
+export interface UniformField {
+  readonly name: string;
+  readonly type: (typeof SCALARS)[number];
+}
+
+/** A uniform's struct as the WGSL declares it. Its fields lie one after the other, four bytes each. */
+export interface UniformStruct {
+  readonly name: string;
+  readonly fields: readonly UniformField[];
+}
+
+/** Reads a struct of scalars from WGSL. Throws when it is missing, or when a field is something else than a scalar. */
+export function uniformStruct(wgsl: string, name: string): UniformStruct {
+  const body = new RegExp(`struct ${name} \\{([^}]*)\\}`).exec(wgsl)?.[1];
+  if (body === undefined) throw new Error(`The WGSL has no \`struct ${name}\`. Declare it, or name its piece.`);
+  const fields = body
+    .replaceAll(/\/\/.*$/gm, '')
+    .split(',')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line): UniformField => {
+      const [, field, scalar] = /^(\w+)\s*:\s*(\w+)$/.exec(line) ?? [];
+      const type = SCALARS.find((known) => known === scalar);
+      if (field === undefined || !type)
+        throw new Error(`struct ${name}: \`${line}\` isn't a scalar. Use ${SCALARS.join(', ')}.`);
+      return { name: field, type };
+    });
+  return { name, fields };
+}
+
+/** The words of a uniform, each value in the place of its field. Throws when a field has no value, or a value no field. */
+export function uniformWords({ name, fields }: UniformStruct, values: Readonly<Record<string, number>>): Uint32Array {
+  const stray = Object.keys(values).find((key) => !fields.some((field) => field.name === key));
+  if (stray !== undefined)
+    throw new Error(`struct ${name} has no field ${stray}. It has ${fields.map((field) => field.name).join(', ')}.`);
+  const words = new Uint32Array(fields.length);
+  const floats = new Float32Array(words.buffer);
+  for (const [at, { name: field, type }] of fields.entries()) {
+    const value = values[field];
+    if (value === undefined) throw new Error(`struct ${name}: there is no value for ${field}.`);
+    (type === 'f32' ? floats : words)[at] = value;
+  }
+  return words;
+}
+
+/** Where a field begins, in bytes. Throws when the struct has no such field. */
+export function offsetOf({ name, fields }: UniformStruct, field: string): number {
+  const at = fields.findIndex((one) => one.name === field);
+  if (at < 0) throw new Error(`struct ${name} has no field ${field}.`);
+  return 4 * at;
+}
+
+/** Bytes a uniform takes. */
+export function uniformBytes({ fields }: UniformStruct): number {
+  return 4 * fields.length;
+}
+
+const CONSTANT = /\bconst (\w+) = ([\d.]+)u?;/g;
+
+/** The number by which WGSL knows a choice: `codeIn(wgsl, 'KL', 'k1')` is that of `const KL_K1`. Throws when there is no such constant. */
+export function codeIn(wgsl: string, prefix: string, choice: string): number {
+  const name = `${prefix}_${choice.replaceAll('-', '_').toUpperCase()}`;
+  const value = Array.from(wgsl.matchAll(CONSTANT)).find(([, constant]) => constant === name)?.[2];
+  if (value === undefined) throw new Error(`The WGSL has no \`const ${name}\`, the number of ${choice}. Declare it.`);
+  return Number(value);
+}
