@@ -25,7 +25,7 @@ describe('what an evaluation plays', () => {
       const mixed = metricWords(metric, { env: 'number-hunt' }, { env: 'multi-hop' });
       if (metric.startsWith('eval/success') && !/entities|shifted/.test(metric)) {
         expect(mixed.label).toMatch(/^Success on evaluated tasks/);
-        expect(label).toMatch(/^Solved share of all tasks/);
+        expect(label).toMatch(/^Success on all tasks/);
         expect(metricWords(metric, { env: 'countdown' }).label).toMatch(/^Held-out success/);
       }
     }

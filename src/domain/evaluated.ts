@@ -14,7 +14,7 @@ export function evaluatedIn(...runs: readonly Pick<RunConfig, 'env'>[]): Evaluat
 /** The words for it, wherever it is spoken of. */
 export const EVALUATED_WORDS: Readonly<Record<Evaluated, { readonly tasks: string; readonly success: string }>> = {
   'held-out': { tasks: 'held-out tasks', success: 'Held-out success' },
-  all: { tasks: 'all tasks', success: 'Solved share of all tasks' },
+  all: { tasks: 'all tasks', success: 'Success on all tasks' },
   mixed: { tasks: 'evaluated tasks', success: 'Success on evaluated tasks' },
 };
 /**

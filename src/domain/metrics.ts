@@ -10,7 +10,7 @@ export const METRICS = {
     doc: 'Mean over rollouts of the summed reward, before any KL.',
   },
   'rollout/success': {
-    label: 'Success',
+    label: 'Training success',
     unit: '',
     headline: true,
     doc: 'Share of training rollouts that solved their task (sampled).',

@@ -123,7 +123,7 @@ describe('charts on a desk', () => {
     await page.keyboard.press('End');
     await page.keyboard.press('PageDown');
     const said = async () => (await slider(page).getAttribute('aria-valuetext')) ?? '';
-    expect(await said()).toMatch(/^update \d+: Reward [\d.]+, Success \d+ %, .*Entropy [\d.]+ nats/);
+    expect(await said()).toMatch(/^update \d+: Reward [\d.]+, Training success \d+ %, .*Entropy [\d.]+ nats/);
     const update = async () => Number(/update (\d+)/.exec(await said())?.[1]);
     const before = await update();
     await page.keyboard.press('Shift+ArrowLeft');

@@ -128,6 +128,17 @@ test('the stage in a frame shows both agents and the curve, as large as the fram
   await page.context().close();
 });
 
+test('what an address got wrong is said below the panel in a frame, not over it', async () => {
+  const { page, frame } = await embedded(frameOf('?embed=rollout#/lab?v=2&groupSize=5000'));
+  const panel = await frame.locator('.embed-panel').boundingBox();
+  const note = await frame.getByTestId('corrections').boundingBox();
+  if (!panel || !note) throw new Error('nothing is drawn');
+  expect(note.y).toBeGreaterThanOrEqual(panel.y + panel.height);
+  expect(panel.height).toBeGreaterThan(200);
+  expect(await beyond(frame)).toEqual([0, 0]);
+  await page.context().close();
+});
+
 test('an exercise in a frame is predicted, done and answered there, in the language of its address', async () => {
   const { page, frame, problems } = await embedded(frameOf('?embed=exercise#/learn/de/rollout/drawn'));
   const exercise = frame.getByTestId('exercise-drawn');

@@ -136,7 +136,7 @@ test.each([
     });
     await train(page, 8);
     if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
-    await enlarge(page, 'Success');
+    await enlarge(page, 'Training success');
     await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
     expect(await axe(page)).toEqual([]);
     if (viewport) {

@@ -20,7 +20,9 @@ test('MUST-1: a recording plays token by token, says so, and tells who wrote the
   const before = await tokens(page);
   await expect.poll(() => tokens(page), { timeout: 10_000 }).toBeGreaterThan(before);
   await page.getByTestId('trajectory').getByText('the environment wrote this, not trained').first().waitFor();
-  const curve = page.getByRole('img', { name: /Success of the recorded run: from \d+ % to \d+ % in 160 updates/ });
+  const curve = page.getByRole('img', {
+    name: /Training success of the recorded run: from \d+ % to \d+ % in 160 updates/,
+  });
   expect((await curve.locator('.so-far').getAttribute('d'))?.length).toBeGreaterThan(3);
   // what is recorded is a run's own: its advantages are those of its rewards
   const { batch, session } = await read(page);
@@ -47,7 +49,7 @@ test('the recording ends for good when training begins; the phases are told unti
   await page.getByTestId('verdict').getByText('Details').click();
   await page
     .getByTestId('verdict')
-    .getByText(/Success of rollouts \d+ % → \d+ % in \d+ updates/)
+    .getByText(/Training success \d+ % → \d+ % in \d+ updates/)
     .waitFor();
   const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
   expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);
@@ -93,7 +95,8 @@ test('a recording has its curves, read at the update in view, without the librar
   }
   await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
   await expect.poll(() => curves.locator('[data-marked="25"]').count()).toBe(6);
-  const said = /Update 25: (\d+ %) solved/.exec(await page.getByTestId('replay').innerText())?.[1] ?? 'nothing';
+  const said =
+    /Update 25: training success (\d+ %)/.exec(await page.getByTestId('replay').innerText())?.[1] ?? 'nothing';
   await curves.locator('[data-metric="rollout/success"]').getByText(said).waitFor();
   const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => entry.name));
   expect(scripts.filter((name) => name.includes('/Chart-'))).toEqual([]);

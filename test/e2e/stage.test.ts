@@ -78,6 +78,9 @@ test('the curve is a slider through training: keys and the pointer bring the age
   await slider.press('End');
   const last = await tokens(page, 'after');
   expect(last).not.toBe(await tokens(page, 'before'));
+  // both axes say what they are of
+  const titles = await slider.locator('svg text').allTextContents();
+  expect(titles).toEqual(expect.arrayContaining(['Training success', 'update 0', 'update 160']));
   const box = await slider.boundingBox();
   if (!box) throw new Error('the curve is not drawn');
   await page.mouse.move(box.x + box.width - 10, box.y + 20);
@@ -165,6 +168,32 @@ test('Beat the agent: a press is a guess, the hidden number stays hidden until t
   await page.getByText('turn 1 of 4').waitFor();
   await page.getByRole('button', { name: 'Back' }).click();
   await page.getByRole('slider', { name: 'Drag through training' }).waitFor();
+  await page.context().close();
+});
+
+test('the board of whoever won the round glows, and no other: where both solve it, that of fewer turns', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  await page.getByRole('button', { name: 'Beat the agent' }).click();
+  const pad = page.getByRole('group', { name: 'Your next choice' });
+  await pad.getByRole('button', { name: '3', exact: true }).click(); // the first round hides a 3
+  await page.getByTestId('tally').getByText('You: solved in 1 turn. Agent: solved in 4 turns.').waitFor();
+  expect([await solved(page, 'before'), await solved(page, 'after')]).toEqual(['true', 'true']);
+  const glows = (side: 'before' | 'after') => board(page, side).getAttribute('data-glows');
+  expect([await glows('before'), await glows('after')]).toEqual(['true', 'false']);
+  await page.context().close();
+});
+
+test.each([
+  [720, 450],
+  [844, 390],
+])('in a low window, %i × %i, both boards, the curve and the three buttons are in sight', async (width, height) => {
+  const page = await arrive('', { viewport: { width, height }, reducedMotion: 'reduce' });
+  for (const part of ['.board[data-side="before"]', '.board[data-side="after"]', '.learning-curve', '.duel-buttons']) {
+    const box = await page.locator(part).boundingBox();
+    expect(box?.height, part).toBeGreaterThan(40);
+    expect((box?.y ?? NaN) + (box?.height ?? NaN), part).toBeLessThanOrEqual(height);
+  }
+  expect((await board(page, 'after').locator('.env-svg').boundingBox())?.height).toBeGreaterThan(60);
   await page.context().close();
 });
 

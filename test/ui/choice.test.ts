@@ -133,13 +133,16 @@ test('where seeds differ by all there is, no interval is made of it', () => {
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
   const sure = PRESET_RESULTS['multi-hop'];
   if (!sure) throw new Error('it was measured');
-  expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({ sure: 'no interval', of: '2 seeds' });
+  expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
+    sure: 'no interval',
+    of: 'mean of 2 seeds',
+  });
   expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
     sure: 'on every seed',
-    of: '8 seeds',
+    of: 'mean of 8 seeds',
   });
   expect(sure.high).toBeGreaterThan(1);
-  expect(expected(sure)).toEqual({ numbers: '18 % → 98 %', sure: '95 %: 95 % to 100 %', of: '8 seeds' });
+  expect(expected(sure)).toEqual({ numbers: '18 % → 98 %', sure: '95 %: 95 % to 100 %', of: 'mean of 8 seeds' });
 });
 
 test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {

@@ -194,10 +194,10 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning: \+38 points in 30 updates\. The gain is larger than chance explains\. Success of rollouts 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
+      /^Learning: \+38 points in 30 updates\. The gain is larger than chance explains\. Training success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
-      /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Success .*\.$/,
+      /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Training success .*\.$/,
     );
     expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(
       /^Falling on held-out tasks: 15 % → 3 %\. .*128 different held-out tasks: 15 % → 3 %/,

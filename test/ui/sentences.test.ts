@@ -20,12 +20,12 @@ test('a chart is told in words', () => {
 
 test('a share is a percentage in a chart’s words too, as in the headline and the title', () => {
   expect(chartSentence('rollout/success', curve([0.25, 0.25, 0.25, 0.829, 0.829]), HUNT)).toMatch(
-    /^Success rose to \d+ % from 25 %/,
+    /^Training success rose to \d+ % from 25 %/,
   );
 });
 
 test('what is evaluated has its own name in each environment: a share of all tasks where training plays them all', () => {
   const solved = curve([0.25, 0.5, 0.75]);
-  expect(chartSentence('eval/success', solved, HUNT)).toMatch(/^Solved share of all tasks/);
+  expect(chartSentence('eval/success', solved, HUNT)).toMatch(/^Success on all tasks/);
   expect(chartSentence('eval/success', solved, parseConfig({ env: 'multi-hop' }))).toMatch(/^Held-out success/);
 });

@@ -17,7 +17,7 @@ export function expected(result: PresetResult): {
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
     sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
-    of: `${seeds} seeds`,
+    of: `mean of ${seeds} seeds`,
   };
 }
 

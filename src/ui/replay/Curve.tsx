@@ -1,7 +1,9 @@
+import { METRICS } from '../../domain/metrics.ts';
 import { percent } from '../parts/format.ts';
 
 const SMALL = { width: 320, height: 58 };
 const PAD = { left: 34, right: 8, top: 6, bottom: 7 };
+const TITLED = 20; // below the plot, where the updates are named
 
 interface Props {
   readonly success: readonly number[]; // by update from 1
@@ -12,6 +14,7 @@ interface Props {
   readonly size?: { readonly width: number; readonly height: number };
   readonly label?: string;
   readonly dots?: boolean; // false: none but that of the update in view
+  readonly titled?: boolean; // both axes say what they are of
 }
 
 /** Where an update stands on a curve of some width, and which one stands at a place. */
@@ -34,10 +37,12 @@ export function Curve({
   size = SMALL,
   label,
   dots = true,
+  titled = false,
 }: Props) {
   const { width, height } = size;
   const { x } = curveScale(width, Math.min(1, ...updates), until);
-  const y = (share: number) => height - PAD.bottom - share * (height - PAD.top - PAD.bottom);
+  const bottom = titled ? TITLED : PAD.bottom;
+  const y = (share: number) => height - bottom - share * (height - PAD.top - bottom);
   const path = (values: readonly number[]) =>
     values.map((share, i) => `${i === 0 ? 'M' : 'L'}${x(i + 1).toFixed(1)} ${y(share).toFixed(1)}`).join('');
   const now = updates[at] ?? success.length;
@@ -49,7 +54,7 @@ export function Curve({
       role="img"
       aria-label={
         label ??
-        `Success of the recorded run: from ${percent(success[0])} to ${percent(success.at(-1))} in ${last} updates`
+        `${METRICS['rollout/success'].label} of the recorded run: from ${percent(success[0])} to ${percent(success.at(-1))} in ${last} updates`
       }
     >
       {[0, 0.5, 1].map((share) => (
@@ -60,6 +65,19 @@ export function Curve({
           </text>
         </g>
       ))}
+      {titled && (
+        <>
+          <text x={PAD.left + 4} y={PAD.top + 12}>
+            {METRICS['rollout/success'].label}
+          </text>
+          <text x={PAD.left} y={height - 5}>
+            {updates[0] === 0 ? 'update 0' : 'update 1'}
+          </text>
+          <text x={width - PAD.right} y={height - 5} textAnchor="end">
+            update {until}
+          </text>
+        </>
+      )}
       {behind && <path className="ahead" d={path(behind)} />}
       <path className="ahead" d={path(success)} />
       <path className="so-far" d={path(success.slice(0, now))} />

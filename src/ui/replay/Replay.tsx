@@ -70,14 +70,14 @@ function Recorded({ recording }: { readonly recording: Recording }) {
       <details className="small">
         <summary>
           <b>
-            Update {update}: {percent(success[update - 1])} solved
+            Update {update}: training success {percent(success[update - 1])}
           </b>
         </summary>
         <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. {percent(success[update - 1])} is of the rollouts of this update; evaluation of{' '}
-          {EVALUATED_WORDS[evaluatedIn(begun)].tasks}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {part}. Training success is of the rollouts of this update. {EVALUATED_WORDS[evaluatedIn(begun)].success}:{' '}
+          {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </p>
       </details>
       {beside !== undefined && (

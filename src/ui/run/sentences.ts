@@ -21,7 +21,7 @@ export function courseSentence(course: Course, health: Health | null, finished: 
 /** What is said of a course. */
 export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
   const { updates, success, heldOut } = course;
-  const numbers = `Success of rollouts ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
+  const numbers = `Training success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
   return {
     headline: `${finished ? 'Finished. ' : ''}${headlineOf(course, finished)}.`,
     remark: remarkOn(course, health, finished),

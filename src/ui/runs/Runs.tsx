@@ -196,8 +196,9 @@ function Row({ run, slots, pinned }: RowProps) {
       <div className="run-what">
         <p className="strong run-name">{fullName(run)}</p>
         <p className="small faint">
-          {run.update} {run.update === 1 ? 'update' : 'updates'} · success {percent(lastOf(run, 'rollout/success'))} ·{' '}
-          {backendText(run.backend)} · <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
+          {run.update} {run.update === 1 ? 'update' : 'updates'} · training success{' '}
+          {percent(lastOf(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
+          <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
         {run.changes.length > MOST_NAMED && (
           <p className="small faint">

@@ -79,7 +79,7 @@ export function cardWords(
   const rate = done < 0 ? '' : done === 0 ? percent(now) : `${percent(first)} → ${percent(now)}`;
   return {
     headline: `Update ${batch.update}: ${ending()}`,
-    success: rate && `Solved in training: ${rate}${done === 0 ? '' : ` (${counted(until, 'update')})`}`,
+    success: rate && `Training success: ${rate}${done === 0 ? '' : ` (${counted(until, 'update')})`}`,
   };
 
   function ending(): string {

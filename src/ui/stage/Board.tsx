@@ -6,7 +6,7 @@ import { viewUpTo } from '../drawings/upTo.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../parts/counted.ts';
 import { useSize } from '../parts/useSize.ts';
-import { isOver, type Play, turnAt } from './play.ts';
+import { type Fared, isOver, type Play, turnAt } from './play.ts';
 import { TokenLine } from './TokenLine.tsx';
 
 interface Props {
@@ -15,6 +15,7 @@ interface Props {
   readonly step: number;
   readonly config: RunConfig;
   readonly side: 'before' | 'after';
+  readonly glows?: boolean; // else where the task is solved
 }
 
 /** Wider than that for its height a board has more room beside than below. */
@@ -24,29 +25,40 @@ export const WIDE = 1.4;
 const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
 /** How a play went, in words. */
-export function outcome({ episode: { success, turns } }: Play): string {
+export function outcome({ success, turns }: Fared): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
 }
 
+/** The same with its sign. */
+export function Outcome(fared: Fared) {
+  return (
+    <>
+      <Icon name={fared.success ? 'check' : 'cross'} /> {outcome(fared)}
+    </>
+  );
+}
+
 /** An agent at its task: the board as far as the play has come, and the same as tokens. */
-export function Board({ title, play, step, config, side }: Props) {
+export function Board({ title, play, step, config, side, glows }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const over = isOver(play, step);
   const turn = turnAt(play, step);
   const { view, success, question } = play.episode;
+  const solved = over && success;
   const shown = viewUpTo(view, turn, over);
   return (
-    <section className="board" aria-label={title} data-side={side} data-over={over} data-solved={over && success}>
+    <section
+      className="board"
+      aria-label={title}
+      data-side={side}
+      data-over={over}
+      data-solved={solved}
+      data-glows={glows ?? solved}
+    >
       <div className="line board-title">
         <h2>{title}</h2>
-        <p className="line board-outcome">
-          {over && (
-            <>
-              <Icon name={success ? 'check' : 'cross'} /> {outcome(play)}
-            </>
-          )}
-        </p>
+        <p className="line board-outcome">{over && <Outcome {...play.episode} />}</p>
       </div>
       {ASKED.includes(view.kind) && <p className="soft cut">{question}</p>}
       <div className="board-view" ref={box}>

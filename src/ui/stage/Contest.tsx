@@ -3,12 +3,12 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { EnvView } from '../../domain/envView.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
-import { counted } from '../parts/counted.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useSize } from '../parts/useSize.ts';
 import { type Table, useGame, write } from '../play/game.ts';
-import { WIDE, Board } from './Board.tsx';
-import { beginContest, choicesOf, endContest, nextRound, useContest } from './contest.ts';
+import { Board, outcome, Outcome, WIDE } from './Board.tsx';
+import { beginContest, choicesOf, endContest, nextRound, useContest, winner } from './contest.ts';
+import type { Fared } from './play.ts';
 import { useStage, WHOLE } from './stageStore.ts';
 
 interface Props {
@@ -29,14 +29,16 @@ export function Contest({ recording, own }: Props) {
     beginContest(recording, recording.begun, own);
     return endContest;
   }, [recording, own]);
-  const over = table !== null && table.played.stop !== null;
+  const reader = table && faredAt(table);
+  const over = reader !== null;
+  const first = reader && agent && winner(reader, agent.episode);
   const leave = () => useStage.setState({ contest: false });
   return (
     <>
       <div className="boards" data-shown={agent ? 'both' : 'before'} data-count={2}>
-        <ReaderBoard table={table} config={config} />
+        <ReaderBoard table={table} config={config} won={first === 'reader'} />
         {agent ? (
-          <Board title="The agent" play={agent} step={WHOLE} config={config} side="after" />
+          <Board title="The agent" play={agent} step={WHOLE} config={config} side="after" glows={first === 'agent'} />
         ) : (
           <section className="board contest-waits" aria-label="The agent" data-side="after">
             <h2>The agent</h2>
@@ -46,7 +48,7 @@ export function Contest({ recording, own }: Props) {
       </div>
       <p className="line duel-line" role="status" data-testid="tally">
         Round {round} · You <b>{won.reader}</b> : <b>{won.agent}</b> the agent
-        {over && agent && <span>{verdict(table, agent.episode.success, agent.episode.turns)}</span>}
+        {reader && agent && <span>{`You: ${outcome(reader)}. Agent: ${outcome(agent.episode)}.`}</span>}
         {problem && <span role="alert">{problem}</span>}
       </p>
       <div className="duel-buttons">
@@ -61,25 +63,40 @@ export function Contest({ recording, own }: Props) {
   );
 }
 
-function verdict(table: Table, success: boolean, turns: number): string {
-  const { played } = table;
-  const said = (won: boolean, taken: number) => (won ? counted(taken, 'turn') : 'not solved');
-  return `You: ${said(played.success, played.paid.length)}. Agent: ${said(success, turns)}.`;
+/** How the reader fared; null before the end. */
+function faredAt({ played: { stop, success, paid } }: Table): Fared | null {
+  return stop === null ? null : { success, turns: paid.length };
+}
+
+interface ReaderProps {
+  readonly table: Table | null;
+  readonly config: RunConfig;
+  readonly won: boolean; // the round
 }
 
 /** The board as far as the reader has come; what the agent does not know stays hidden until the end. */
-function ReaderBoard({ table, config }: { readonly table: Table | null; readonly config: RunConfig }) {
+function ReaderBoard({ table, config, won }: ReaderProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const played = table?.played;
-  const over = played !== undefined && played.stop !== null;
+  const fared = table && faredAt(table);
+  const over = fared !== null;
   const drawn = played && (over || SHOWN_IN_PLAY.includes(played.view.kind));
   return (
-    <section className="board contest-board" aria-label="You" data-side="before" data-solved={over && played.success}>
+    <section
+      className="board contest-board"
+      aria-label="You"
+      data-side="before"
+      data-solved={fared?.success ?? false}
+      data-glows={won}
+    >
       <div className="line board-title">
         <h2>You</h2>
-        <p className="board-outcome">{played && !over && `turn ${played.paid.length + 1} of ${config.maxTurns}`}</p>
+        <p className="line board-outcome">
+          {fared ? <Outcome {...fared} /> : played && `turn ${played.paid.length + 1} of ${config.maxTurns}`}
+        </p>
       </div>
+      {drawn && <p className="soft">{played.question}</p>}
       <Pad table={table} />
       <div className="board-view" ref={box}>
         {drawn ? (
@@ -95,7 +112,6 @@ function ReaderBoard({ table, config }: { readonly table: Table | null; readonly
           <p className="contest-question">{played?.question}</p>
         )}
       </div>
-      <p className="token-line">{played?.question}</p>
     </section>
   );
 }

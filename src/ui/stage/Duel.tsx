@@ -4,6 +4,7 @@ import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
+import { counted } from '../parts/counted.ts';
 import { percent } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Board, outcome } from './Board.tsx';
@@ -90,7 +91,9 @@ function told(untrained: Play | null, right: Play | null, step: number): string 
   const shown = [untrained, right].filter((play): play is Play => play !== null);
   if (!shown.every((play) => isOver(play, step))) return '';
   return shown
-    .map((play) => `${play.update === 0 ? 'Before training' : `After ${play.update} updates`}: ${outcome(play)}.`)
+    .map(
+      (play) => `${play.update === 0 ? 'Before training' : `After ${play.update} updates`}: ${outcome(play.episode)}.`,
+    )
     .join(' ');
 }
 
@@ -140,18 +143,19 @@ function PlayButton({ over, playing, own }: PlayButtonProps) {
 /** How the reader's own run goes, and what came of it. */
 function Progress() {
   const { session, phase, update, finished, running, problem } = useLive();
-  const updates = useConfig((s) => s.wanted.updates);
+  const config = useConfig((s) => s.wanted);
   if (problem) return <span role="alert">{problem.message} The lab says what to do.</span>;
   const heldOut = live.series.get('eval/success');
   if (finished) {
     return (
       <b role="status">
-        Your agent: {percent(heldOut?.first)} → {percent(heldOut?.latest)} solved, in {update} updates.
+        Your agent: {percent(heldOut?.first)} → {percent(heldOut?.latest)} of{' '}
+        {EVALUATED_WORDS[evaluatedIn(config)].tasks} solved, in {counted(update, 'update')}.
       </b>
     );
   }
   if (session === 'starting' || update === 0) return phase === 'imitating' ? 'Imitating first …' : 'Starting …';
-  return `${running ? 'Training' : 'Paused'}: update ${update} of ${updates}. Grey: the recorded run.`;
+  return `${running ? 'Training' : 'Paused'}: update ${update} of ${config.updates}. Grey: the recorded run.`;
 }
 
 /** What the comparison is, with its numbers. */
@@ -163,12 +167,12 @@ function Details({
   readonly chosen: boolean;
 }) {
   const heldOut = series.get('eval/success');
-  const { tasks } = EVALUATED_WORDS[evaluatedIn(begun)];
+  const { success } = EVALUATED_WORDS[evaluatedIn(begun)];
   return (
     <p className="duel-details">
       {chosen && 'This task was chosen because the two agents differ on it. '}
-      Overall, on {tasks}: {percent(heldOut?.first)} → {percent(heldOut?.latest)} solved. A recorded run of {name}, seed{' '}
-      {begun.seed}. Hatched: written by the tool, not trained.
+      {success}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}. A recorded run of {name}, seed {begun.seed}.
+      Hatched: written by the tool, not trained.
     </p>
   );
 }

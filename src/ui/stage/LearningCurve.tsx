@@ -47,7 +47,7 @@ export function LearningCurve({ success, updates, shown, until, behind }: Props)
       aria-valuemin={updates[0] ?? 0}
       aria-valuemax={updates.at(-1) ?? 0}
       aria-valuenow={shown}
-      aria-valuetext={shown === 0 ? 'Before training' : `After ${shown} updates, ${percent(rate)} solved`}
+      aria-valuetext={shown === 0 ? 'Before training' : `After ${shown} updates, training success ${percent(rate)}`}
       onPointerDown={drag}
       onPointerMove={drag}
       onKeyDown={onKey}
@@ -61,9 +61,10 @@ export function LearningCurve({ success, updates, shown, until, behind }: Props)
         <Curve
           {...{ success, updates, at, until }}
           dots={false}
+          titled
           {...(behind && { behind })}
           size={{ width, height: Math.min(HEIGHT.most, Math.max(HEIGHT.least, height)) }}
-          label={`Share of rollouts solved, by update, up to update ${success.length}`}
+          label={`Training success by update, up to update ${success.length}`}
         />
       )}
     </div>

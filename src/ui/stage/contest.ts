@@ -5,14 +5,8 @@ import { playQuestion } from '../../wire/playQuestion.ts';
 import { playTask, type Table, useGame, write } from '../play/game.ts';
 import { reply } from '../run/inspect.ts';
 import { question } from '../run/transport.ts';
-import { type Play, playOf } from './play.ts';
+import { type Fared, type Play, playOf } from './play.ts';
 import { followedSeeds, otherSeeds } from './recordedTasks.ts';
-
-/** How one side fared at a task. */
-export interface Fared {
-  readonly success: boolean;
-  readonly turns: number;
-}
 
 interface ContestState {
   readonly round: number; // from 1; 0 before the first

@@ -2,6 +2,12 @@ import type { PlayedBatch } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { readRollout, type Rollout } from '../rollout/rollout.ts';
 
+/** How one side fared at a task. */
+export interface Fared {
+  readonly success: boolean;
+  readonly turns: number;
+}
+
 /** A task as an agent played it. */
 export interface Play {
   readonly update: number; // of the agent; 0: before training

@@ -10,10 +10,10 @@ export function Overall() {
   const curve = series.get('eval/success');
   const [before, now] = [curve?.first, curve?.latest];
   if (!curve || !config || curve.length < 2 || before === undefined || now === undefined) return null;
-  const { tasks } = EVALUATED_WORDS[evaluatedIn(config)];
+  const { success } = EVALUATED_WORDS[evaluatedIn(config)];
   return (
     <p className="soft" data-testid="talk-overall">
-      One task isn’t evidence. Success on {tasks} ({distinctTasks(series, config)}): {percent(before)} before training,{' '}
+      One task isn’t evidence. {success} ({distinctTasks(series, config)}): {percent(before)} before training,{' '}
       <b>{percent(now)}</b> at update {curve.last}.
     </p>
   );

@@ -136,7 +136,7 @@ export const STOPS: readonly Stop[] = [
     done: () => !useLive.getState().running && useLive.getState().update >= began + UPDATES,
     result: () => {
       const success = live.series.get('rollout/success');
-      return `Solved in training: ${percent(success?.first)} → ${percent(success?.latest)} in ${counted(useLive.getState().update, 'update')}.`;
+      return `Training success: ${percent(success?.first)} → ${percent(success?.latest)} in ${counted(useLive.getState().update, 'update')}.`;
     },
   },
 ];
