@@ -4,9 +4,9 @@
 // to learn by heart. The engine is the page's own, through the same interface as every run of it.
 import { kernelSetNamed } from '../src/config/kernelChoice.ts';
 import { initialWeights, parameters } from '../src/model/architecture.ts';
-import { createCpuPolicy } from '../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
-import { learningMath } from '../src/rl/learningMath.ts';
+import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { Purpose, streamKey } from '../src/base/rng.ts';
 import { Role } from '../src/domain/tokens.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What the page may do (Content Security Policy Level 3): run its own scripts and WebAssembly, and talk to the server it came from
- * and, when somebody asks it for a model, to the hub that has it (src/hub/catalogue.ts; it sends what is asked of it on to hosts of its own).
+ * and, when somebody asks it for a model, to the hub that has it (src/hub/modelCatalogue.ts; it sends what is asked of it on to hosts of its own).
  * Styles are set on elements by charts; pictures are made here or stand in style sheets (data:).
  */
 export const PAGE_POLICY = [

@@ -35,9 +35,9 @@ export function knobTable(fields, docs) {
 /**
  * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds. Presets whose
  * difference comes from the very same runs of the other arm are one result, and share a line.
- * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
+ * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
  * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {Pick<typeof import('../src/domain/evaluated.ts'), 'evaluatedIn'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
+ * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluatedIn'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
  */
 export function learningTable({ experiment, rows }, defaults, { evaluatedIn, chanceText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
@@ -75,7 +75,7 @@ const IN_README = /** @type {const} */ ([
 
 /**
  * The README's results: task, success before and after, that of imitation, seconds, seeds.
- * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
+ * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
  * @param {typeof import('../src/config/presetResults.ts').PRESET_RESULTS} measured
  */
 export function resultsTable({ experiment, rows }, measured) {
@@ -155,14 +155,14 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     (await runnerImport(path.join(root, 'src', name), { root, configFile: false })).module;
   const { DEFAULTS, FIELDS } = /** @type {typeof import('../src/config/fields.ts')} */ (await load('config/fields.ts'));
   const { FIELD_DOCS } = /** @type {typeof import('../src/config/fieldDocs.ts')} */ (await load('config/fieldDocs.ts'));
-  const { shippedTable } = /** @type {typeof import('../src/experiments/table.ts')} */ (
-    await load('experiments/table.ts')
+  const { shippedTable } = /** @type {typeof import('../src/experiments/resultTable.ts')} */ (
+    await load('experiments/resultTable.ts')
   );
-  const { evaluatedIn } = /** @type {typeof import('../src/domain/evaluated.ts')} */ (
-    await load('domain/evaluated.ts')
+  const { evaluatedIn } = /** @type {typeof import('../src/domain/evaluationSet.ts')} */ (
+    await load('domain/evaluationSet.ts')
   );
-  const { parseResults } = /** @type {typeof import('../src/experiments/result.ts')} */ (
-    await load('experiments/result.ts')
+  const { parseResults } = /** @type {typeof import('../src/experiments/runResult.ts')} */ (
+    await load('experiments/runResult.ts')
   );
   const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
   const learned = shippedTable('learning', parseResults(runs).results);

@@ -1,7 +1,7 @@
-import { download, type Shelf } from './hub/download.ts';
-import { noteDownload, shelfOf } from './hub/keeping.ts';
+import { download, type Shelf } from './hub/modelDownload.ts';
+import { noteDownload, shelfOf } from './hub/keptModels.ts';
 import { HubError, type HubFile, listModel } from './hub/listing.ts';
-import type { DownloaderCommand, DownloaderEvent } from './wire/downloading.ts';
+import type { DownloaderCommand, DownloaderEvent } from './wire/downloaderMessages.ts';
 
 /** The worker that fetches models and puts them into the browser's storage, whatever else goes on. */
 let pausing = new AbortController();

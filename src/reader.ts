@@ -1,8 +1,8 @@
 import { readRunFile } from './experiments/runFile.ts';
 import { Library } from './rollouts/library.ts';
-import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/pattern.ts';
+import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/splitPattern.ts';
 import { type RunFile, sentRun } from './runs/sentRun.ts';
-import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/reading.ts';
+import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/readerMessages.ts';
 
 /** The worker that reads files of rollouts, by slices, and large files of runs: training has its own, and hears nothing of it. */
 let library = new Library();

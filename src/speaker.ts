@@ -3,19 +3,19 @@ import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
 import { Role } from './domain/tokens.ts';
 import { blobSource } from './formats/byteSource.ts';
-import { FormatError } from './formats/problem.ts';
+import { FormatError } from './formats/formatProblem.ts';
 import { BackendError } from './model/policy.ts';
-import { modelCard } from './speaking/card.ts';
+import { modelCard } from './speaking/cardOfModel.ts';
 import { chatOf } from './speaking/chat.ts';
 import { Conversation } from './speaking/conversation.ts';
 import { memoryPlan, openReadingModel } from './speaking/readingModel.ts';
 import { type TaskEnv, taskEnv, taskForm, TaskPlay } from './speaking/taskPlay.ts';
 import { openTextCheckpoint, type TextCheckpoint } from './speaking/textCheckpoint.ts';
 import { type OnWrote, Writer } from './speaking/writer.ts';
-import { factsFor } from './session/worlds.ts';
+import { factsFor } from './session/shippedFacts.ts';
 import { shippedFile } from './worker/shippedFile.ts';
-import { pageThreads } from './worker/threads.ts';
-import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speaking.ts';
+import { pageThreads } from './worker/pageThreads.ts';
+import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speakerMessages.ts';
 
 /** The worker that reads checkpoints and speaks for them: training has its own, and hears nothing of it. */
 let looked: TextCheckpoint | null = null;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/config/algorithms.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { contradictions, warnings } from '../src/config/contradictions.ts';
-import { ConfigError, said } from '../src/config/problem.ts';
+import { ConfigError, said } from '../src/config/configProblem.ts';
 import { FIELDS } from '../src/config/fields.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession, type Session } from '../src/session/session.ts';

@@ -3,7 +3,7 @@ import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } 
 import { checksumOf } from '../src/base/checksum.ts';
 import { parseConfig } from '../src/config/config.ts';
 import type { Attempt } from '../src/domain/preferences.ts';
-import { openLifeline } from '../src/worker/lifeline.ts';
+import { openLifeline } from '../src/worker/fallbackCheckpoint.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig, parseField } from '../src/config/config.ts';
-import { ConfigError, said } from '../src/config/problem.ts';
+import { ConfigError, said } from '../src/config/configProblem.ts';
 import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
 import { Purpose, random } from '../src/base/rng.ts';
-import { readPlan } from '../src/ui/experiments/address.ts';
+import { readPlan } from '../src/ui/experiments/planAddress.ts';
 import { readHash } from '../src/ui/address/hash.ts';
 
 // prettier-ignore

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CheckpointError } from '../src/runs/checkpoint.ts';
 import { FIELDS } from '../src/config/config.ts';
-import { ConfigError } from '../src/config/problem.ts';
+import { ConfigError } from '../src/config/configProblem.ts';
 import { errorEvent } from '../src/session/errorEvent.ts';
 import { BackendError } from '../src/model/policy.ts';
 

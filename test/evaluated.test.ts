@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../src/config/config.ts';
 import { ENVIRONMENTS } from '../src/config/environments.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { evaluatedIn, metricWords } from '../src/domain/evaluated.ts';
-import { EXPERIMENTS } from '../src/experiments/catalogue.ts';
+import { evaluatedIn, metricWords } from '../src/domain/evaluationSet.ts';
+import { EXPERIMENTS } from '../src/experiments/experimentList.ts';
 import { METRICS, type MetricName } from '../src/domain/metrics.ts';
 import { factsFor } from './envs/factFiles.ts';
 

@@ -1,12 +1,18 @@
 import { describe, expect, it, test } from 'vitest';
 import Papa from 'papaparse';
-import type { Arm, Experiment } from '../src/experiments/experiment.ts';
-import { csvOf, markdownOf } from '../src/experiments/exports.ts';
-import { knobsOf } from '../src/experiments/manifest.ts';
-import { plannedRuns, resultFor, shippedFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
-import { parseResult, parseResults, RESULT_VERSION, runOfResult, type RunResult } from '../src/experiments/result.ts';
+import type { Arm, Experiment } from '../src/experiments/experimentDefinition.ts';
+import { csvOf, markdownOf } from '../src/experiments/experimentExports.ts';
+import { knobsOf } from '../src/experiments/sharedKnobs.ts';
+import { plannedRuns, resultFor, shippedFor, type Plan, type PlannedRun } from '../src/experiments/experimentPlan.ts';
+import {
+  parseResult,
+  parseResults,
+  RESULT_VERSION,
+  runOfResult,
+  type RunResult,
+} from '../src/experiments/runResult.ts';
 import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
-import { type Row, type Table, tableOf } from '../src/experiments/table.ts';
+import { type Row, type Table, tableOf } from '../src/experiments/resultTable.ts';
 import { cellText, differenceText, notes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';
 

@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED } from '../src/experiments/catalogue.ts';
-import { isRun, type Experiment } from '../src/experiments/experiment.ts';
-import { csvOf, markdownOf } from '../src/experiments/exports.ts';
-import { differencesOf, plannedRuns, resultFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
-import { parseResult, parseResults, resultOf, type RunResult } from '../src/experiments/result.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED } from '../src/experiments/experimentList.ts';
+import { isRun, type Experiment } from '../src/experiments/experimentDefinition.ts';
+import { csvOf, markdownOf } from '../src/experiments/experimentExports.ts';
+import {
+  differencesOf,
+  plannedRuns,
+  resultFor,
+  type Plan,
+  type PlannedRun,
+} from '../src/experiments/experimentPlan.ts';
+import { parseResult, parseResults, resultOf, type RunResult } from '../src/experiments/runResult.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
-import { shippedTable, tableOf } from '../src/experiments/table.ts';
+import { shippedTable, tableOf } from '../src/experiments/resultTable.ts';
 import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
 import type { TrainingEvent } from '../src/domain/trainingEvent.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import type { Weights } from '../src/model/architecture.ts';
-import { createCpuPolicy } from '../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import type { BatchView, RecordedRow } from '../src/domain/batch.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
-import { learningMath } from '../src/rl/learningMath.ts';
+import { learningMath } from '../src/rl/plainLearningMath.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { Role } from '../src/domain/tokens.ts';

@@ -174,7 +174,7 @@ describe('imports go one way', () => {
     const fine: readonly Source[] = [
       { file: 'src/rl/trainer.ts', text: "import type { Policy } from '../model/policy.ts'; import '../envs/env.ts';" },
       {
-        file: 'src/ui/run/client.ts',
+        file: 'src/ui/run/runClient.ts',
         text: "new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module' });",
       },
       {
@@ -182,7 +182,7 @@ describe('imports go one way', () => {
         text: "import './session/session.ts'; import './rl/trainer.ts'; import './gpu/device.ts';",
       },
       { file: 'src/ui/main.tsx', text: "import { App } from './App.tsx'; import 'react';" },
-      { file: 'src/cli/host.ts', text: "import '../../tools/dawn.ts'; import '../session/session.ts';" },
+      { file: 'src/cli/nodeHost.ts', text: "import '../../tools/dawn.ts'; import '../session/session.ts';" },
     ];
     expect(violations(fine)).toEqual([]);
   });

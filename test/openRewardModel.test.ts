@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { createCpuPolicy } from '../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { modelConfig } from '../src/model/architecture.ts';
-import { learningMath } from '../src/rl/learningMath.ts';
-import { openRewardModel } from '../src/session/rewardModel.ts';
+import { learningMath } from '../src/rl/plainLearningMath.ts';
+import { openRewardModel } from '../src/session/openRewardModel.ts';
 import { TINY } from './checkpoints/runs.ts';
 
 test('a reward model begins with the weights the policy began with, which are given: the policy is not read again', async () => {

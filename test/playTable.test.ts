@@ -4,7 +4,7 @@ import { createEnv, envSettings } from '../src/envs/index.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
 import { openTable } from '../src/session/playTable.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import type { PlayedTask } from '../src/domain/played.ts';
+import type { PlayedTask } from '../src/domain/playedTask.ts';
 import type { Answer } from '../src/wire/questions.ts';
 import { rollout } from '../src/rl/rollout.ts';
 import { trainSampling } from '../src/rl/settings.ts';

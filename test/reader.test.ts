@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { DEFAULT_PATTERN } from '../src/rollouts/pattern.ts';
-import type { PickedFile, ReaderCommand, ReaderEvent } from '../src/wire/reading.ts';
+import { DEFAULT_PATTERN } from '../src/rollouts/splitPattern.ts';
+import type { PickedFile, ReaderCommand, ReaderEvent } from '../src/wire/readerMessages.ts';
 
 /** The reader as a worker has it: it hears `message`, and what it posts is kept. */
 let hear: (event: { readonly data: ReaderCommand }) => void;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedUpdate } from '../src/cli/recordedUpdate.ts';
+import { recordedUpdate } from '../src/cli/recordUpdate.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { BatchView } from '../src/domain/batch.ts';

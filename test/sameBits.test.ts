@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeHost } from '../src/cli/host.ts';
+import { nodeHost } from '../src/cli/nodeHost.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { parseFacts } from '../src/facts/parse.ts';

@@ -11,8 +11,8 @@ import { createEnv } from '../src/envs/index.ts';
 import type { Host, OpenGpuPolicy } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { BackendInfo } from '../src/domain/backendInfo.ts';
-import { createCpuPolicy } from '../src/model/cpu/policy.ts';
-import { learningMath } from '../src/rl/learningMath.ts';
+import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
+import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 
 const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };

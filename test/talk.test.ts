@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EnvName, ENVIRONMENTS } from '../src/config/environments.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
-import type { AskedTask, TalkSampling, Voice } from '../src/domain/asking.ts';
+import type { AskedTask, TalkSampling, Voice } from '../src/domain/taskForm.ts';
 import { batchBytes, type KeptBatch } from '../src/domain/batch.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { TEXT_AGENT } from '../src/config/textAgent.ts';
-import type { TongueFiles } from '../src/domain/tongueFiles.ts';
+import type { TongueFiles } from '../src/domain/chatTokenizerFiles.ts';
 import type { Host } from '../src/session/host.ts';
 import { openTable } from '../src/session/playTable.ts';
 import { openSession } from '../src/session/session.ts';

@@ -6,7 +6,7 @@ import type { Trial } from '../src/model/gpu/tuner.ts';
 import { readTuning, recordOf, tuningKey } from '../src/model/gpu/tuningRecord.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';
 import type { Answer } from '../src/wire/questions.ts';
-import { learningMath } from '../src/rl/learningMath.ts';
+import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { BackgroundTuning } from '../src/session/tuning.ts';
 import { SMALL, specOf } from './gpu/policies.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { nodeHost } from '../src/cli/host.ts';
+import { nodeHost } from '../src/cli/nodeHost.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession } from '../src/session/session.ts';
-import { weighed } from '../src/session/weighed.ts';
+import { weighed } from '../src/session/policySize.ts';
 
 const BRIEF = {
   prompts: 2,

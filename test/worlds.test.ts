@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
-import { factsFor } from '../src/session/worlds.ts';
+import { factsFor } from '../src/session/shippedFacts.ts';
 
 const config = parseConfig({ env: 'world-facts' });
 /** A place that ships three facts about a town as the world's. */

@@ -66,11 +66,11 @@ export const LAYERS = [
 
 /** The page names its workers by address only, and these their helpers; nobody imports them. */
 export const WORKER_ADDRESSES = [
-  { from: 'src/ui/run/client.ts', to: 'src/worker.ts' },
-  { from: 'src/ui/rollouts/client.ts', to: 'src/reader.ts' },
-  { from: 'src/ui/models/client.ts', to: 'src/speaker.ts' },
+  { from: 'src/ui/run/runClient.ts', to: 'src/worker.ts' },
+  { from: 'src/ui/rollouts/readerClient.ts', to: 'src/reader.ts' },
+  { from: 'src/ui/models/speakerClient.ts', to: 'src/speaker.ts' },
   { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
-  { from: 'src/worker/threads.ts', to: 'src/worker/helper.ts' },
+  { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
 ];
 
 /** Regular expression source for a layer's files. @param {Layer} layer */

@@ -4,12 +4,12 @@ import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { adapterParameters, initialAdapters, LINEARS } from '../../src/model/adapters.ts';
+import { adapterParameters, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
 
 /**
  * @typedef {{ groups: number, group: number, common: number, question: number, own: number }} Sizes
  *   rows = groups·group; the first `common` tokens are those of all rows, the next `question` those of a group, then `own` are a row's
- * @typedef {import('../../src/checkpoints/base.ts').BaseCheckpoint} Base
+ * @typedef {import('../../src/checkpoints/baseCheckpoint.ts').BaseCheckpoint} Base
  */
 
 export const ADAPTERS = { rank: 8, alpha: 16, targets: LINEARS };

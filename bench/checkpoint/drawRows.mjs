@@ -1,5 +1,5 @@
 // Draws from a checkpoint on the CPU, greedily, in Node or in a page: tokens a second once the prompt has been read.
-import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
+import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
 import { openBase } from '../../src/speaking/openBase.ts';
 
 /**

@@ -1,9 +1,9 @@
 // Opens a checkpoint and the policy that learns adapters beside it.
 import { diskSource } from '../../src/cli/diskSource.ts';
 import { openBase } from '../../src/speaking/openBase.ts';
-import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/policy.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openDawn } from '../../tools/dawn.ts';
 import { ADAPTERS } from './batch.mjs';
 import { threaded } from './trees.mjs';
@@ -17,7 +17,7 @@ export async function openFile(file) {
 
 /**
  * What such a run asks a backend to hold.
- * @param {import('../../src/checkpoints/base.ts').BaseCheckpoint} base @param {number} rows @param {number} length
+ * @param {import('../../src/checkpoints/baseCheckpoint.ts').BaseCheckpoint} base @param {number} rows @param {number} length
  * @returns {import('../../src/model/policy.ts').PolicySpec}
  */
 export const specOf = ({ model }, rows, length) => ({
@@ -25,7 +25,7 @@ export const specOf = ({ model }, rows, length) => ({
 });
 
 /**
- * @param {import('../../src/checkpoints/base.ts').BaseCheckpoint} base @param {import('../../src/model/policy.ts').PolicySpec} spec
+ * @param {import('../../src/checkpoints/baseCheckpoint.ts').BaseCheckpoint} base @param {import('../../src/model/policy.ts').PolicySpec} spec
  * @param {{ engine: string, share: boolean, threads: number, mostBytes?: number }} options mostBytes: for trees that can make do with less
  */
 export async function openPolicy(base, spec, { engine, share, threads, mostBytes }) {

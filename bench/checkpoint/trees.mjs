@@ -1,6 +1,6 @@
 // What the sources of other working trees may lack, or have under another name: threads, fused products, plans of memory.
 import * as fused from '../../src/cli/fusedProducts.ts';
-import * as node from '../../src/cli/threads.ts';
+import * as node from '../../src/cli/nodeThreads.ts';
 import * as memory from '../../src/model/cpu/adapters/memory.ts';
 import { ADAPTERS } from './batch.mjs';
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { peftFiles } from '../../src/checkpoints/adapter/peft.ts';
 import { encodeSafetensors } from '../../src/formats/safetensors.ts';
-import { adapterParameters } from '../../src/model/adapters.ts';
+import { adapterParameters } from '../../src/model/loraAdapters.ts';
 import { ADAPTERS, adapters, advantages, batch, OBJECTIVE, OPTIMIZER, texts } from './batch.mjs';
 import { load, resident, stopwatch, took } from './machine.mjs';
 import { openFile, openPolicy, specOf } from './openPolicy.mjs';

@@ -2,7 +2,7 @@ import type { Parameter, Weights } from '../model/architecture.ts';
 import { clipScale } from '../model/cpu/optimizer.ts';
 import type { NetworkState } from '../model/policy.ts';
 import type { Credit, TokenGradients } from '../model/learningMath.ts';
-import type { OptimizerSettings } from '../model/settings.ts';
+import type { OptimizerSettings } from '../model/learningSettings.ts';
 import type { BatchView, RecordedRow } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';

@@ -2,7 +2,7 @@ import type { AttentionView } from '../domain/readings.ts';
 import type { Weights } from '../model/architecture.ts';
 import type { Policy } from '../model/policy.ts';
 import type { StepStats } from '../model/policyReport.ts';
-import type { ObjectiveSettings } from '../model/settings.ts';
+import type { ObjectiveSettings } from '../model/learningSettings.ts';
 
 /** A policy beside a run that questions about it are answered with: it shows logits, attention and gradients, at once or layer by layer with breaks. */
 export interface ReadingPolicy extends Policy {

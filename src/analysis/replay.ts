@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
-import { createCpuPolicy } from '../model/cpu/policy.ts';
+import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 import type { PlayedBatch } from '../domain/batch.ts';
 import { rollout } from '../rl/rollout.ts';

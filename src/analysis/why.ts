@@ -6,7 +6,7 @@ import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { attribute, logprobGradient } from './attribution.ts';
 import { firstOrder } from './firstOrder.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
-import { logprobs } from './readings.ts';
+import { logprobs } from './tokenDistribution.ts';
 import type { Replay } from './replay.ts';
 
 /** An update as it is kept: its batch, the network before and after it, and what it did in between. */

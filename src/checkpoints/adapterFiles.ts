@@ -2,11 +2,11 @@ import { encodeSafetensors } from '../formats/safetensors.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import { adapterCard } from './card.ts';
-import { curvesFile } from './curves.ts';
+import { adapterCard } from './modelCardFile.ts';
+import { curvesFile } from './curvesFile.ts';
 import { peftFolder } from './adapter/peft.ts';
-import { bytesOf, FILES, type Files } from './folder.ts';
-import { manifestFile, metricsFile } from './manifest.ts';
+import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
+import { manifestFile, metricsFile } from './manifestFile.ts';
 import { trainingTensors } from './trainingState.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { jsonText } from '../formats/json.ts';
+import { jsonText } from '../formats/jsonFile.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
 /** Most words of a turn: more than any grammar of this project allows. */

@@ -1,6 +1,6 @@
 import type { Gguf } from '../formats/gguf.ts';
 import type { GgufValue } from '../formats/ggufHeader.ts';
-import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { MOST_HEAD_DIM } from './rope.ts';
 

@@ -2,13 +2,13 @@ import { visible } from '../base/visible.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { type Gguf, openGguf } from '../formats/gguf.ts';
 import { equalPacked, type PackedTensor, readPacked } from '../formats/packedTensor.ts';
-import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
-import { readConfig } from './config.ts';
-import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './fitting.ts';
-import { FILES } from './folder.ts';
+import { readConfig } from './modelConfigFile.ts';
+import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './tensorFit.ts';
+import { FILES } from './checkpointFolder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
 import { ggufName, sourceRow } from './ggufNames.ts';
 

@@ -1,12 +1,12 @@
-import { field, isRecord, type JsonRecord } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { decodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 import { CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { unpackedRun } from '../runs/packed.ts';
-import { FILES, type Files } from './folder.ts';
-import { type Foreign, readForeign } from './foreign.ts';
-import { readManifest, readMetrics } from './manifest.ts';
+import { FILES, type Files } from './checkpointFolder.ts';
+import { type Foreign, readForeign } from './foreignModel.ts';
+import { readManifest, readMetrics } from './manifestFile.ts';
 import { networkOf, pairsOf, poolOf } from './trainingState.ts';
 
 /** What a folder turned out to be: a run of this project, which goes on bit for bit, or another program's model. */

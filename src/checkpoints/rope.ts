@@ -1,4 +1,4 @@
-import { field, isRecord, type JsonRecord } from '../formats/json.ts';
+import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
 /** Notes what a config.json says that this project's network cannot compute. */

@@ -1,7 +1,7 @@
-import { isRecord, jsonText, readJson } from '../formats/json.ts';
+import { isRecord, jsonText, readJson } from '../formats/jsonFile.ts';
 import { readWordLevel } from '../text/wordLevel.ts';
-import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplate.ts';
-import { FILES } from './folder.ts';
+import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplateFile.ts';
+import { FILES } from './checkpointFolder.ts';
 
 /** What ends a turn of the agent: there is no token that does nothing else. */
 const END_OF_TURN = ['</call>', '</answer>'] as const;

@@ -1,8 +1,8 @@
 import type { PackedPairs } from '../domain/preferences.ts';
 import type { SafeTensor } from '../formats/safetensors.ts';
-import { FormatError } from '../formats/problem.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import type { Checkpoint, SavedNetwork, Tensors } from '../runs/checkpoint.ts';
-import { FILES } from './folder.ts';
+import { FILES } from './checkpointFolder.ts';
 
 /** Tensors of a safetensors file, by name. */
 export type NamedTensors = Map<string, SafeTensor>;

@@ -1,7 +1,7 @@
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */

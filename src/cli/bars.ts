@@ -1,4 +1,4 @@
-import { bar } from './progress.ts';
+import { bar } from './progressBar.ts';
 
 /** So many of so many runs. */
 interface Ended {

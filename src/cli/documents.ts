@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/problem.ts';
-import type { QuestionSplit } from '../envs/documents.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import type { QuestionSplit } from '../envs/documentCollection.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
 import { visible } from '../base/visible.ts';
 import { questionsAbout, type Asked } from './documentQuestions.ts';

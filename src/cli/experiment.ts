@@ -1,8 +1,8 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
-import { EXPERIMENTS } from '../experiments/catalogue.ts';
-import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/plan.ts';
-import type { RunResult } from '../experiments/result.ts';
-import { tableOf } from '../experiments/table.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
+import { EXPERIMENTS } from '../experiments/experimentList.ts';
+import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/experimentPlan.ts';
+import type { RunResult } from '../experiments/runResult.ts';
+import { tableOf } from '../experiments/resultTable.ts';
 import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { resultFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';

@@ -1,9 +1,9 @@
 import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/problem.ts';
-import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/catalogue.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
 import { decimal } from '../base/decimal.ts';
-import type { Experiment } from '../experiments/experiment.ts';
-import { plannedRuns, type Plan } from '../experiments/plan.ts';
+import type { Experiment } from '../experiments/experimentDefinition.ts';
+import { plannedRuns, type Plan } from '../experiments/experimentPlan.ts';
 import { visible } from '../base/visible.ts';
 
 /** What `npm run experiment` was asked to do. */

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
-import type { ExperimentName } from '../experiments/catalogue.ts';
-import { csvOf, markdownOf } from '../experiments/exports.ts';
-import { parseResults, type RunResult } from '../experiments/result.ts';
-import type { Table } from '../experiments/table.ts';
+import type { ExperimentName } from '../experiments/experimentList.ts';
+import { csvOf, markdownOf } from '../experiments/experimentExports.ts';
+import { parseResults, type RunResult } from '../experiments/runResult.ts';
+import type { Table } from '../experiments/resultTable.ts';
 import { fileError, writableFolder, writeWhole } from './files.ts';
 
 /** Where an experiment's results lie: NAME.jsonl holds a line for each finished run, NAME.md and NAME.csv the table. */

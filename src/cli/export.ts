@@ -1,15 +1,15 @@
-import { type Form, FORMS } from '../checkpoints/config.ts';
+import { type Form, FORMS } from '../checkpoints/modelConfigFile.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
 import type { TrainArguments } from './arguments.ts';
 import { freshRun } from './freshRun.ts';
-import { nodeHost } from './host.ts';
+import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
+import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
-import { openTraining, trainToEnd } from './training.ts';
-import { writeOut, writerArguments } from './writer.ts';
+import { openTraining, trainToEnd } from './openTraining.ts';
+import { writeOut, writerArguments } from './folderWriter.ts';
 
 const USAGE =
   'npm run export -- --out FOLDER|FILE.zip [--form llama|qwen2] (--run FOLDER|ZIP | --preset NAME --seed N --updates N [--from FOLDER|ZIP] [knobs of npm run train])';

@@ -2,7 +2,7 @@ import { bareRun, type Run } from '../runs/run.ts';
 import { unpackedRun } from '../runs/packed.ts';
 import type { Host } from '../session/host.ts';
 import type { TrainArguments } from './arguments.ts';
-import { continuedRun } from './continued.ts';
+import { continuedRun } from './continuedRun.ts';
 import { readFacts } from './readFacts.ts';
 
 /**

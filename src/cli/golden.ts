@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { openDawn } from '../../tools/dawn.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
 import { visible } from '../base/visible.ts';
 import { callerPath, FileError, namesIn, readWhole } from './files.ts';

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
 import type { CreditInput } from '../model/policy.ts';
-import type { CreditSettings, MaskSwitches } from '../model/settings.ts';
+import type { CreditSettings, MaskSwitches } from '../model/learningSettings.ts';
 import { credit } from '../rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
 import { checkedCases, jsonObject } from './goldenShape.ts';

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { decodeSafetensors, type Safetensors } from '../model/weightsFile.ts';
 import type { GivenCredit } from '../model/policy.ts';
-import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import type { TokenRecord } from '../domain/tokens.ts';
 import { jsonObject, shapeProblem } from './goldenShape.ts';
 

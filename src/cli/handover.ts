@@ -1,15 +1,15 @@
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { type Engine, ENGINES } from '../config/mappedKnob.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
-import { handOver, handoverEnvironment } from '../session/handover.ts';
+import { handOver, handoverEnvironment } from '../session/handOverRun.ts';
 import type { TrainArguments } from './arguments.ts';
 import { freshRun } from './freshRun.ts';
-import { nodeHost } from './host.ts';
+import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
+import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
-import { openTraining } from './training.ts';
-import { writeOut, writerArguments } from './writer.ts';
+import { openTraining } from './openTraining.ts';
+import { writeOut, writerArguments } from './folderWriter.ts';
 
 const USAGE =
   'npm run handover -- --for verl|trl --out FOLDER|FILE.zip (--run FOLDER|ZIP | --preset NAME [--from FOLDER|ZIP] [knobs of npm run train])';

@@ -9,9 +9,9 @@ import {
   type ReportPart,
   reportText,
 } from '../domain/adapterReport.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
-import type { AdapterFacts, Found } from './kitFound.ts';
+import type { AdapterFacts, Found } from './kitResults.ts';
 import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
 import { program } from './program.ts';
 

@@ -10,12 +10,12 @@ import { defaultSet, setsFor } from '../model/gpu/kernelSets.ts';
 import { tune } from '../model/gpu/tuner.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
 import type { Tuned } from '../model/gpu/tuned.ts';
-import { learningMath } from '../rl/learningMath.ts';
+import { learningMath } from '../rl/plainLearningMath.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
 import { namesIn } from './files.ts';
-import type { AdapterFacts, Found } from './kitFound.ts';
+import type { AdapterFacts, Found } from './kitResults.ts';
 import { deviceLoss, presetRun } from './kitRuns.ts';
 
 /** Where the fixtures lie in the kit. */

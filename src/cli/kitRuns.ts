@@ -4,8 +4,8 @@ import { type GpuPolicy, openGpuPolicy } from '../model/gpuPolicy.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
 import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
-import { nodeHost } from './host.ts';
-import type { Found } from './kitFound.ts';
+import { nodeHost } from './nodeHost.ts';
+import type { Found } from './kitResults.ts';
 
 const SEED = 7;
 const LOSSES = 3;

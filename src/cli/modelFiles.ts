@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { partNames } from '../base/ggufFiles.ts';
 import { openBase } from '../speaking/openBase.ts';

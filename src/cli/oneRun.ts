@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { resultOf, type RunIdentity, type RunResult } from '../experiments/result.ts';
+import { resultOf, type RunIdentity, type RunResult } from '../experiments/runResult.ts';
 import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { openSession } from '../session/session.ts';
-import { nodeHost } from './host.ts';
+import { nodeHost } from './nodeHost.ts';
 
 /** What a process that has one run tells the one that queues them. */
 export type RunMessage =

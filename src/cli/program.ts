@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { FactsError } from '../facts/facts.ts';
 import { BackendError } from '../model/policy.ts';
 import { allowFusedProducts } from './fusedProducts.ts';

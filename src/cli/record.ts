@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { ConfigError } from '../config/problem.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { RECORDINGS, recordedConfig, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
@@ -17,12 +17,12 @@ import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import { openSession } from '../session/session.ts';
 import { readWhole, writableFolder, writeWhole } from './files.ts';
-import { nodeHost, PUBLIC_FOLDER } from './host.ts';
+import { nodeHost, PUBLIC_FOLDER } from './nodeHost.ts';
 import { openModelFiles } from './modelFiles.ts';
 import { PlayCourses } from './playCourses.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
-import { recordedUpdate } from './recordedUpdate.ts';
+import { progress } from './progressBar.ts';
+import { recordedUpdate } from './recordUpdate.ts';
 
 const USAGE =
   'npm run record -- PRESET… [--model FILE.gguf|FOLDER]   (trains each preset and writes what the page plays of it, under public/recordings)';

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { visible } from '../base/visible.ts';
-import { FILES } from '../checkpoints/folder.ts';
+import { FILES } from '../checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
 import { type PackedRun, packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
 import { callerPath, FileError, namesIn } from './files.ts';
-import { isZipName, readFolder, WHOLE, writeFolder } from './folders.ts';
+import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
 
 /**
  * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into

@@ -1,13 +1,13 @@
-import type { RunResult } from '../experiments/result.ts';
+import type { RunResult } from '../experiments/runResult.ts';
 import { runsOf, shardOf, type SweptRun } from '../sweeps/runs.ts';
-import { parseSweep, type Sweep } from '../sweeps/sweep.ts';
-import { sweepJson } from '../sweeps/exports.ts';
-import { resultOf, sweepTable } from '../sweeps/table.ts';
+import { parseSweep, type Sweep } from '../sweeps/sweepFile.ts';
+import { sweepJson } from '../sweeps/sweepExports.ts';
+import { resultOf, sweepTable } from '../sweeps/sweepTable.ts';
 import { bars } from './bars.ts';
 import { callerPath, readWhole } from './files.ts';
 import { ONE_RUN, runApart, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
-import { stopping } from './stopping.ts';
+import { stopping } from './stopSignal.ts';
 import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
 import { resultsIn, type SweepFiles, sweepFiles } from './sweepFiles.ts';
 

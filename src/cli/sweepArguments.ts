@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 
 /** What `npm run sweep` was asked to do. */
 export interface SweepArguments {

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { parseResult, type RunResult } from '../experiments/result.ts';
-import { sweepCsv, sweepJson, sweepMarkdown } from '../sweeps/exports.ts';
-import type { SweepTable } from '../sweeps/table.ts';
+import { parseResult, type RunResult } from '../experiments/runResult.ts';
+import { sweepCsv, sweepJson, sweepMarkdown } from '../sweeps/sweepExports.ts';
+import type { SweepTable } from '../sweeps/sweepTable.ts';
 import { namesIn, readWhole, writableFolder, writeWhole } from './files.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { type AskedTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/asking.ts';
+import { type AskedTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/taskForm.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { type Checkpoint, checkpointOf } from '../runs/checkpoint.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { openSession, type Session } from '../session/session.ts';
 import type { Answer } from '../wire/questions.ts';
 import { callerPath } from './files.ts';
-import { readFolder } from './folders.ts';
-import { nodeHost } from './host.ts';
+import { readFolder } from './diskFolders.ts';
+import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
 import { saidLines, saidRecord } from './talkText.ts';
 

@@ -1,22 +1,22 @@
-import { textModelFiles } from '../checkpoints/textModel.ts';
+import { textModelFiles } from '../checkpoints/textModelFiles.ts';
 import { textModelCard } from '../checkpoints/textModelCard.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
 import { TEXT_AGENT, TEXT_AGENT_SIZES, TEXT_QUALITY, TEXT_RECIPE } from '../config/textAgent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
-import { learningMath } from '../rl/learningMath.ts';
+import { learningMath } from '../rl/plainLearningMath.ts';
 import { type Demonstrated, demonstrations, warmStart } from '../rl/warmStart.ts';
 import { modelConfig } from '../model/architecture.ts';
-import { createCpuPolicy } from '../model/cpu/policy.ts';
-import { factsFor } from '../session/worlds.ts';
+import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
+import { factsFor } from '../session/shippedFacts.ts';
 import { AGENT_STOPS, agentTokenizer } from '../text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../text/agentTemplate.ts';
-import type { TongueFiles } from '../domain/tongueFiles.ts';
-import { openTongue, type Tongue } from '../text/tongue.ts';
+import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
+import { openTongue, type Tongue } from '../text/chatTokenizer.ts';
 import { writableFolder, writeWhole } from './files.ts';
-import { nodeHost, PUBLIC_FOLDER } from './host.ts';
+import { nodeHost, PUBLIC_FOLDER } from './nodeHost.ts';
 import { program } from './program.ts';
 
 const USAGE =

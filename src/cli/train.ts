@@ -1,11 +1,11 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
 import { BASELINES } from '../domain/baselines.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { ConfigError, said } from '../config/problem.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
@@ -13,15 +13,15 @@ import { hasBegun, standing, standingOf } from '../runs/standing.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
 import { callerPath } from './files.ts';
-import { tryFolder } from './folders.ts';
+import { tryFolder } from './diskFolders.ts';
 import { freshRun } from './freshRun.ts';
-import { nodeHost } from './host.ts';
+import { nodeHost } from './nodeHost.ts';
 import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
+import { progress } from './progressBar.ts';
 import { keepSaved, runToResume, saveRun } from './savedRun.ts';
-import { type Stopping, stopping } from './stopping.ts';
-import { openTraining, type Training, trainToEnd } from './training.ts';
+import { type Stopping, stopping } from './stopSignal.ts';
+import { openTraining, type Training, trainToEnd } from './openTraining.ts';
 
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {

@@ -1,13 +1,13 @@
 import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { weightsFileOf } from '../model/weightsFile.ts';
 import { PRESETS } from '../config/presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
 import { openSession } from '../session/session.ts';
 import { writableFolder, writeWhole } from './files.ts';
-import { nodeHost, WARM_FOLDER } from './host.ts';
+import { nodeHost, WARM_FOLDER } from './nodeHost.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
+import { progress } from './progressBar.ts';
 
 const USAGE = 'npm run warmstart [-- ENV]   (imitates demonstrations and writes public/warm, one file an environment)';
 // The seed of the shipped files; changing it changes every run that begins from them.

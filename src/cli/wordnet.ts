@@ -1,4 +1,4 @@
-import { PASSAGE_WORDS } from '../envs/documents.ts';
+import { PASSAGE_WORDS } from '../envs/documentCollection.ts';
 import { type Passage, wordPlaces, wordsOf } from '../envs/lexicalIndex.ts';
 
 // Words of a sentence; those after PASSAGE_WORDS an agent never reads.

@@ -2,7 +2,7 @@ import { decimal } from '../base/decimal.ts';
 import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
 import { accepts, allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
-import { ConfigError, type Problem } from './problem.ts';
+import { ConfigError, type Problem } from './configProblem.ts';
 import { visible } from '../base/visible.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';

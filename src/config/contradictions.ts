@@ -1,7 +1,7 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { actsIn, ENVIRONMENTS, TEXT_ENVS } from './environments.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './configProblem.ts';
 
 /** What a knob must not be beside others, or had better not. */
 interface Rule {

@@ -1,7 +1,7 @@
 import type { FieldName } from './fields.ts';
 import type { Place } from './masks.ts';
 
-/** Tokens of a batch that a term reads or pushes; `src/ui/formula/touched.ts` finds them. */
+/** Tokens of a batch that a term reads or pushes; `src/ui/formula/touchedTokens.ts` finds them. */
 export type TokenSet =
   | 'paid' // a reward lies there
   | 'klReward'

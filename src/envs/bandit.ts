@@ -1,6 +1,6 @@
-import { filled } from './asking.ts';
+import { filled } from './taskFormAnswers.ts';
 import type { Asking, Reset, ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 

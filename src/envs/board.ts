@@ -1,6 +1,6 @@
 import type { Random } from '../base/rng.ts';
 import type { Tool } from './env.ts';
-import type { Outcome, Task, ToolRunner } from './episode.ts';
+import type { Outcome, Task, ToolRunner } from './episodeRules.ts';
 import type { Sentence } from './turnRules.ts';
 
 /** Ways to move, in gymnasium's order: each is a quarter turn from the one before it. */

@@ -12,13 +12,13 @@ import {
   results,
   spell,
   wordsOf,
-} from './arithmetic.ts';
-import { AskError, filled } from './asking.ts';
+} from './arithmeticChain.ts';
+import { AskError, filled } from './taskFormAnswers.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import { calculatorFace } from './calculatorFace.ts';
 import type { Side } from './split.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 

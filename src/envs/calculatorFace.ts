@@ -1,4 +1,4 @@
-import { DIGITS, isOperator, MOST, OPERATORS, spell } from './arithmetic.ts';
+import { DIGITS, isOperator, MOST, OPERATORS, spell } from './arithmeticChain.ts';
 import type { Quote } from '../text/turnFormat.ts';
 import { longestOf, type TextFace, type Wrong } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';

@@ -11,10 +11,10 @@ import {
   results,
   spell,
   wordsOf,
-} from './arithmetic.ts';
-import { AskError, filled } from './asking.ts';
+} from './arithmeticChain.ts';
+import { AskError, filled } from './taskFormAnswers.ts';
 import type { Asking, Reset, ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';

@@ -1,5 +1,5 @@
 import { NEXT_PASSAGE, NOTHING, TITLE_END } from './documentTask.ts';
-import { PASSAGE_WORDS, type Documents } from './documents.ts';
+import { PASSAGE_WORDS, type Documents } from './documentCollection.ts';
 import { wordsOf } from './lexicalIndex.ts';
 import { longestOf, type TextFace } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';

@@ -1,14 +1,14 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
-import { AskError, filled } from './asking.ts';
-import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
+import { AskError, filled } from './taskFormAnswers.ts';
+import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
-import { type Task, toolRunner } from './episode.ts';
+import { type Task, toolRunner } from './episodeRules.ts';
 import { wordsOf } from './lexicalIndex.ts';
 import { documentFace } from './documentFace.ts';
-import { emptySlots, PLAIN_WORDS, slotWords, UNNAMED } from './slots.ts';
-import type { Tongue } from '../text/tongue.ts';
+import { emptySlots, PLAIN_WORDS, slotWords, UNNAMED } from './entitySlots.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { FAILURE_WORD, vocabulary } from './vocab.ts';
 

@@ -1,11 +1,11 @@
 import type { EnvView } from '../domain/envView.ts';
 import type { Random } from '../base/rng.ts';
 import { answerScores } from './answerScores.ts';
-import { type Documents, PASSAGE_WORDS, type Question } from './documents.ts';
+import { type Documents, PASSAGE_WORDS, type Question } from './documentCollection.ts';
 import type { Tool } from './env.ts';
-import type { Outcome, Task, ToolRunner } from './episode.ts';
+import type { Outcome, Task, ToolRunner } from './episodeRules.ts';
 import { type Hit, type LexicalIndex, wordPlaces, wordsOf } from './lexicalIndex.ts';
-import type { Slots } from './slots.ts';
+import type { Slots } from './entitySlots.ts';
 
 type Search = Extract<EnvView, { kind: 'passages' }>['searches'][number];
 

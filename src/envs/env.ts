@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
-import type { AskForm } from '../domain/asking.ts';
+import type { AskForm } from '../domain/taskForm.ts';
 import type { Grammar } from '../domain/tokens.ts';
 import type { RulesData, TaskData } from './taskData.ts';
 

@@ -1,8 +1,8 @@
 import type { RunConfig } from '../config/fields.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Random } from '../base/rng.ts';
-import { AskError } from './asking.ts';
+import { AskError } from './taskFormAnswers.ts';
 import type { ToolEnv } from './env.ts';
 import {
   factWorld,

@@ -1,7 +1,7 @@
 import type { EnvView } from '../domain/envView.ts';
 import { cellNames, DIRECTIONS, moveTool, towards, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide } from './lake.ts';
 import { type LakeWords, lakeWords, type Sight } from './lakeWords.ts';
 import type { Side } from './split.ts';

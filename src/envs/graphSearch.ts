@@ -1,9 +1,9 @@
 import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
-import type { Task } from './episode.ts';
-import { filled } from './asking.ts';
+import type { Task } from './episodeRules.ts';
+import { filled } from './taskFormAnswers.ts';
 import { graphFace } from './graphFace.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';

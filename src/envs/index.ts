@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 import type { EnvName } from '../config/environments.ts';
-import { ConfigError, type Problem } from '../config/problem.ts';
+import { ConfigError, type Problem } from '../config/configProblem.ts';
 import type { Facts } from '../facts/facts.ts';
 import { picked } from '../config/fields.ts';
 import { ENV_KNOBS, type EnvSettings, type ToolEnv } from './env.ts';
@@ -12,7 +12,7 @@ import { worldFacts, yourFacts } from './factSearch.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { sokoban } from './sokoban.ts';
 
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly tongue: Tongue | null };

@@ -1,9 +1,9 @@
 import type { EnvView } from '../domain/envView.ts';
-import { filled } from './asking.ts';
+import { filled } from './taskFormAnswers.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import { numberHuntFace } from './numberHuntFace.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 

@@ -1,4 +1,4 @@
-import type { PlayedEpisode } from '../domain/played.ts';
+import type { PlayedEpisode } from '../domain/playedTask.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import { openEpisode, type Stepper, type Table } from './stepper.ts';

@@ -1,7 +1,7 @@
 import type { EnvView } from '../domain/envView.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings } from './env.ts';
-import { type Task, toolRunner } from './episode.ts';
+import { type Task, toolRunner } from './episodeRules.ts';
 import { follow, type Graph, search } from './graph.ts';
 
 // A demonstrator who is wrong mostly picks something the text at hand suggests.

@@ -12,7 +12,7 @@ import {
   walkTask,
 } from './board.ts';
 import type { ToolEnv } from './env.ts';
-import type { Task } from './episode.ts';
+import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';

@@ -1,6 +1,6 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
 import { type Grammar, Role } from '../domain/tokens.ts';
-import { allowedIn } from './allowed.ts';
+import { allowedIn } from './allowedTokens.ts';
 import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from './env.ts';
 import type { EpisodeSeeds } from './turnRules.ts';
 

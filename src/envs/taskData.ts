@@ -1,4 +1,4 @@
-import type { SlotWords } from './slots.ts';
+import type { SlotWords } from './entitySlots.ts';
 
 /**
  * A task as plain JSON: what another program needs of it, beside its environment's rules, to play it the same way. Words are

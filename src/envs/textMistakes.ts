@@ -1,6 +1,6 @@
 import type { Codec } from '../text/codec.ts';
 import { wrongTurns } from '../text/hermesReading.ts';
-import { outsideText } from '../text/outside.ts';
+import { outsideText } from '../text/outsideText.ts';
 import { type ToolSchema, toolSchema } from '../text/toolSchema.ts';
 import { type Quote, type ReadTurn, type TurnFormat, withoutStop } from '../text/turnFormat.ts';
 import type { Mistake } from './speech.ts';

@@ -2,7 +2,7 @@ import type { Grammar } from '../domain/tokens.ts';
 import { shownToken } from '../text/codec.ts';
 import { hermesFormat } from '../text/hermes.ts';
 import type { Speech } from './speech.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import type { TextFace } from './textFace.ts';
 import { textReader, tokenCount } from './textMistakes.ts';
 import { textSpeech } from './textSpeech.ts';

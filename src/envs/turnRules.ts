@@ -1,6 +1,6 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
-import { beginEpisode, type Task } from './episode.ts';
+import { beginEpisode, type Task } from './episodeRules.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
 import { drawOn, type Side } from './split.ts';
 import { tagSpeech } from './tagSpeech.ts';

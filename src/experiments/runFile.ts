@@ -1,9 +1,9 @@
 import { visible } from '../base/visible.ts';
-import { ConfigError, said } from '../config/problem.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
 import { LogError, readLog } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
-import { parseResult, runOfResult } from './result.ts';
+import { parseResult, runOfResult } from './runResult.ts';
 
 /**
  * The run of a log of `npm run train`, of metrics.jsonl of a saved folder, or of a sweep's result. All of the file is read: of a large

@@ -1,7 +1,7 @@
 import { chanceText } from '../base/inference.ts';
-import { type Column, isRun } from './experiment.ts';
+import { type Column, isRun } from './experimentDefinition.ts';
 import type { Paired, Summary } from './statistics.ts';
-import type { Row, Table } from './table.ts';
+import type { Row, Table } from './resultTable.ts';
 
 const DIGITS = 3;
 const NONE = '–';

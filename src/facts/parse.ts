@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import { baseName } from '../base/baseName.ts';
 import { decode } from './decode.ts';
 import { FactsError, type Facts, type Triple } from './facts.ts';
-import { excerpt, nameProblem, tidy } from './names.ts';
+import { excerpt, nameProblem, tidy } from './factNames.ts';
 import { visible } from '../base/visible.ts';
 
 /** Rows a file may have. */

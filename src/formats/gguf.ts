@@ -1,9 +1,9 @@
-import { GGML_FORMATS } from './blocks/formats.ts';
+import { GGML_FORMATS } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
 import type { GgufHeader } from './ggufHeader.ts';
 import { type GgufPart, readParts } from './ggufParts.ts';
 import type { PackedTensor } from './packedTensor.ts';
-import { FormatError, type FormatProblem } from './problem.ts';
+import { FormatError, type FormatProblem } from './formatProblem.ts';
 
 /** A GGUF file, or all parts of one, whose headers have been read. */
 export interface Gguf {

@@ -1,4 +1,4 @@
-import { FormatError } from './problem.ts';
+import { FormatError } from './formatProblem.ts';
 
 const REMEDY = 'Choose a GGUF file, whole, as it was published.';
 

@@ -1,7 +1,7 @@
 import { MOST_PARTS, partNames } from '../base/ggufFiles.ts';
 import type { ByteSource } from './byteSource.ts';
 import { type GgufHeader, readGgufHeader } from './ggufHeader.ts';
-import { FormatError, type FormatProblem } from './problem.ts';
+import { FormatError, type FormatProblem } from './formatProblem.ts';
 
 /** A file of a split model with its header. */
 export interface GgufPart {

@@ -1,6 +1,6 @@
-import type { BlockFormat } from './blocks/formats.ts';
+import type { BlockFormat } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
-import { FormatError } from './problem.ts';
+import { FormatError } from './formatProblem.ts';
 
 /** A tensor as a file holds it; nothing of it has been read. */
 export interface PackedTensor {

@@ -1,7 +1,7 @@
 import type { BlockFormat } from './blocks/blockFormat.ts';
-import { BF16, F16 } from './blocks/plain.ts';
-import { field, isRecord, type JsonRecord, readJson } from './json.ts';
-import { FormatError } from './problem.ts';
+import { BF16, F16 } from './blocks/floats.ts';
+import { field, isRecord, type JsonRecord, readJson } from './jsonFile.ts';
+import { FormatError } from './formatProblem.ts';
 
 /** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
 export interface SafeTensor {

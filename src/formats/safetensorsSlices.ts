@@ -1,8 +1,8 @@
-import { SAFETENSORS_FORMATS } from './blocks/formats.ts';
+import { SAFETENSORS_FORMATS } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
-import { field, isRecord, readJson } from './json.ts';
+import { field, isRecord, readJson } from './jsonFile.ts';
 import type { PackedTensor } from './packedTensor.ts';
-import { FormatError } from './problem.ts';
+import { FormatError } from './formatProblem.ts';
 import { dataStart, LENGTH_BYTES, readHeader } from './safetensors.ts';
 
 const REMEDY = 'Save the model with save_pretrained(folder).';

@@ -1,6 +1,6 @@
 import { Inflate, zipSync, type Zippable } from 'fflate';
 import { crcBy } from './crc.ts';
-import { FormatError } from './problem.ts';
+import { FormatError } from './formatProblem.ts';
 
 /** Names and contents of files. */
 export type Files = ReadonlyMap<string, Uint8Array>;

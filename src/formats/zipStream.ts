@@ -1,5 +1,5 @@
 import { crcBy } from './crc.ts';
-import { FormatError } from './problem.ts';
+import { FormatError } from './formatProblem.ts';
 import type { StreamedFile } from './streamedFile.ts';
 
 const SIGNATURE = { entry: 0x04034b50, descriptor: 0x08074b50, directory: 0x02014b50, end: 0x06054b50 };

@@ -1,9 +1,9 @@
-import type { Files } from '../checkpoints/folder.ts';
-import { folderOf, type HandedOver, sharedFiles } from './folder.ts';
+import type { Files } from '../checkpoints/checkpointFolder.ts';
+import { folderOf, type HandedOver, sharedFiles } from './handoverFolder.ts';
 import type { Engine } from '../config/mappedKnob.ts';
 import { readmeFile } from './readme.ts';
-import { trlFiles } from './trl.ts';
-import { verlFiles } from './verl.ts';
+import { trlFiles } from './trlFiles.ts';
+import { verlFiles } from './verlFiles.ts';
 
 /** A run as a folder that trains the same task on an engine. Throws HandoverError where only the page knows its environment's rules. */
 export function handoverFiles(engine: Engine, handed: HandedOver): Files {

@@ -1,9 +1,9 @@
-import { bytesOf } from '../checkpoints/folder.ts';
-import type { Folder } from './folder.ts';
+import { bytesOf } from '../checkpoints/checkpointFolder.ts';
+import type { Folder } from './handoverFolder.ts';
 import type { Engine } from '../config/mappedKnob.ts';
 import { mappedKnobs } from './mapping.ts';
-import { TRL } from './trl.ts';
-import { VERL } from './verl.ts';
+import { TRL } from './trlFiles.ts';
+import { VERL } from './verlFiles.ts';
 
 /** The README of a folder: what to install and run, what each file is, what became of every knob, what does not carry over. */
 export function readmeFile(engine: Engine, folder: Folder): Uint8Array {

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/fields.ts';
-import { type AdapterConfig, type Linear, LINEARS } from './adapters.ts';
+import { type AdapterConfig, type Linear, LINEARS } from './loraAdapters.ts';
 
 const TARGETS: Readonly<Record<RunConfig['adapterTargets'], readonly Linear[]>> = {
   all: LINEARS,

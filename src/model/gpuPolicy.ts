@@ -33,7 +33,7 @@ import {
   type PolicyState,
 } from './policy.ts';
 import type { PolicyReport } from './policyReport.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './settings.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
 /**
  * Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot

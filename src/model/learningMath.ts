@@ -1,6 +1,6 @@
 import type { CreditInput } from './policy.ts';
 import type { StepStats } from './policyReport.ts';
-import type { CreditSettings, ObjectiveSettings } from './settings.ts';
+import type { CreditSettings, ObjectiveSettings } from './learningSettings.ts';
 
 /**
  * The plain-TypeScript RL math the CPU backend runs (`src/rl/advantages.ts`, `src/rl/objective.ts`), handed in by the

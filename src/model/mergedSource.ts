@@ -1,5 +1,5 @@
-import { F32 } from '../formats/blocks/plain.ts';
-import { type AdapterConfig, type Adapted, adapted, adapterScale } from './adapters.ts';
+import { F32 } from '../formats/blocks/floats.ts';
+import { type AdapterConfig, type Adapted, adapted, adapterScale } from './loraAdapters.ts';
 import type { ModelConfig, Weights } from './architecture.ts';
 import { type StoredTensor, storedTensor, type WeightSource } from './weightSource.ts';
 

@@ -5,7 +5,7 @@ import type { Grammar, TokenRecord } from '../domain/tokens.ts';
 import type { ModelConfig, Parameter, Weights } from './architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import type { PolicyReport } from './policyReport.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './settings.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
 /** What a backend is asked to hold. */
 export interface PolicySpec {

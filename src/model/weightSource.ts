@@ -1,4 +1,4 @@
-import type { BlockFormat } from '../formats/blocks/formats.ts';
+import type { BlockFormat } from '../formats/blocks/blockFormats.ts';
 
 /** A tensor of a checkpoint that has not been read yet, by its Hugging Face name and in its order of rows. */
 export interface StoredTensor {

@@ -1,6 +1,6 @@
 import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
-import type { CreditSettings } from '../model/settings.ts';
+import type { CreditSettings } from '../model/learningSettings.ts';
 import { responseMask, turnEnds } from '../domain/tokenMasks.ts';
 import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
 import { klEstimate } from './objective.ts';

@@ -1,6 +1,6 @@
 import type { Metrics } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
-import type { EpisodeRecord } from './record.ts';
+import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
  * How much a batch repeats itself. `rollout/repeated_actions`: share of turns that say word for word what an earlier turn of the same

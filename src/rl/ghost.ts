@@ -7,7 +7,7 @@ import { learnedGroups } from '../domain/tokenMasks.ts';
 import type { Credit, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { creditOf, type LearnStep, type Lesson } from './lesson.ts';
 import { objective } from './objective.ts';
-import { endsPass, passViews } from './passes.ts';
+import { endsPass, passViews } from './passViews.ts';
 import { creditSettings } from './settings.ts';
 
 /** What the policy said of each token at an optimizer step; (B,T) each. */

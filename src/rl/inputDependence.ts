@@ -2,7 +2,7 @@ import type { Metrics } from '../domain/metrics.ts';
 import type { Policy } from '../model/policy.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
-import { type EpisodeRecord, episodeRecord } from './record.ts';
+import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
 /** One turn and all that stood before it: indices into a row of a record. */
 interface Turn {

@@ -1,7 +1,7 @@
 import type { Metrics } from '../domain/metrics.ts';
 import type { PolicyReport } from '../model/policyReport.ts';
 import { Role } from '../domain/tokens.ts';
-import type { EpisodeRecord } from './record.ts';
+import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
  * What must hold of an update, measured on the very tensors it used: how many observation tokens the policy loss moved and

@@ -1,5 +1,5 @@
 import type { CreditBatch } from '../model/learningMath.ts';
-import type { KlEstimator } from '../model/settings.ts';
+import type { KlEstimator } from '../model/learningSettings.ts';
 import { klEstimate } from './objective.ts';
 
 /** Largest relative error the controller acts on, so that one odd batch cannot throw the coefficient about. */

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
-import type { EpisodeRecord } from './record.ts';
+import type { EpisodeRecord } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
 /** Who liked which of two rollouts of one prompt better. */

@@ -1,5 +1,5 @@
 import type { Credit } from '../model/learningMath.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import type { BatchView } from '../domain/batch.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import { credit } from './credit.ts';

@@ -1,5 +1,5 @@
 import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
-import type { Aggregation, ObjectiveSettings } from '../model/settings.ts';
+import type { Aggregation, ObjectiveSettings } from '../model/learningSettings.ts';
 
 /**
  * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is

@@ -4,7 +4,7 @@ import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
-import { episodeRecord } from './record.ts';
+import { episodeRecord } from './episodeRecord.ts';
 import type { PlaySettings } from './rollout.ts';
 import { advance, type Decoding, newRow, type Row, viewOf } from './rows.ts';
 

@@ -1,12 +1,12 @@
 import type { GivenCredit, NetworkState, Policy } from '../model/policy.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import type { Attempt, Preferences, RewardModelMemory } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
 import { preferenceLoss } from './bradleyTerry.ts';
 import { attemptOf, type Labeller, labelled, type Pair } from './labeller.ts';
-import { preferenceSet } from './preferences.ts';
-import type { EpisodeRecord } from './record.ts';
+import { preferenceSet } from './preferenceSet.ts';
+import type { EpisodeRecord } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
 /** How the reward model is fitted. */

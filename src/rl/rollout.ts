@@ -3,7 +3,7 @@ import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
-import { type EpisodeRecord, episodeRecord } from './record.ts';
+import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type Decoding, newRow, viewOf } from './rows.ts';
 
 /** How episodes are played. */

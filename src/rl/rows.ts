@@ -3,7 +3,7 @@ import type { DecodeChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
-import type { EpisodeRecord } from './record.ts';
+import type { EpisodeRecord } from './episodeRecord.ts';
 
 /** As much of a policy as playing takes. */
 export type Decoding = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;

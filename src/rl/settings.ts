@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import { picked } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
-import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, streamKey } from '../base/rng.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { agentOnly } from '../config/masks.ts';

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { EngineCounters } from '../model/policy.ts';
 import type { PolicyReport, StepStats } from '../model/policyReport.ts';
-import type { CreditSettings } from '../model/settings.ts';
+import type { CreditSettings } from '../model/learningSettings.ts';
 import type { BatchView } from '../domain/batch.ts';
 import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';

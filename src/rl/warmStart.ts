@@ -2,13 +2,13 @@ import type { EnvSettings, ToolEnv } from '../envs/env.ts';
 import { demonstrator, playOut } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
-import { rateAt } from '../config/imitation.ts';
+import { rateAt } from '../config/imitationRecipe.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { StepStats } from '../model/policyReport.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
-import { type EpisodeRecord, episodeRecord } from './record.ts';
+import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
 const IMITATION: ObjectiveSettings = {

@@ -8,11 +8,11 @@ import {
   objectsOf,
   textOf,
   textOrNull,
-} from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
-import { isGlued, type Piece, segmentsOf, split } from './pattern.ts';
+} from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { isGlued, type Piece, segmentsOf, split } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
 const READ = ['input', 'output', 'steps'];
 const FACTS = {

@@ -1,4 +1,4 @@
-import { type RolloutRecord, textLength } from './rollout.ts';
+import { type RolloutRecord, textLength } from './rolloutRecord.ts';
 
 /** Numbers of each rollout that lists and curves are made of. NaN and −1 stand for what its file does not hold. */
 export interface Columns {

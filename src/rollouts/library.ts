@@ -2,14 +2,14 @@ import { visible } from '../base/visible.ts';
 import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
-import { BadLine, type JsonObject } from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
-import { formatOf } from './formats.ts';
-import { parseLine } from './json.ts';
+import { BadLine, type JsonObject } from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { formatOf } from './rolloutFormats.ts';
+import { parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
-import type { SplitPattern } from './pattern.ts';
-import type { RolloutRecord } from './rollout.ts';
-import { refusalOf, runOfPath, stepOfPath } from './sniff.ts';
+import type { SplitPattern } from './splitPattern.ts';
+import type { RolloutRecord } from './rolloutRecord.ts';
+import { refusalOf, runOfPath, stepOfPath } from './fileRefusal.ts';
 
 /** A file to read, with the path it has in the folder it was given in. */
 export interface NamedFile {

@@ -1,7 +1,7 @@
-import { BadLine, field, has, isObject, type JsonObject, objectsOf, shown, single, textOrNull } from './fields.ts';
-import { type Piece, type SplitPattern, splitByTags } from './pattern.ts';
+import { BadLine, field, has, isObject, type JsonObject, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
+import { type Piece, type SplitPattern, splitByTags } from './splitPattern.ts';
 import { unwrapped } from './pythonJson.ts';
-import type { SegmentRole } from './rollout.ts';
+import type { SegmentRole } from './rolloutRecord.ts';
 
 const ROLES: Readonly<Record<string, SegmentRole>> = {
   system: 'system',

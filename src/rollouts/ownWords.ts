@@ -1,4 +1,4 @@
-import { field, isObject, type JsonObject, objectOf } from './fields.ts';
+import { field, isObject, type JsonObject, objectOf } from './jsonFields.ts';
 
 /** The key of a trace's `info` under which this project keeps what verifiers has no field for. */
 export const OWN_INFO = 'rollout_playground';

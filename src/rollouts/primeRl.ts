@@ -7,9 +7,9 @@ import {
   numberOrNull,
   numbersOrNull,
   textOrNull,
-} from './fields.ts';
-import type { Format } from './format.ts';
-import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rollout.ts';
+} from './jsonFields.ts';
+import type { Format } from './rolloutFormat.ts';
+import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
 const CHANNELS = {
   loss_mask: 'loss',

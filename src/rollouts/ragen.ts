@@ -1,8 +1,17 @@
-import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, objectsOf, textOrNull } from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
+import {
+  extrasOf,
+  flagOrNull,
+  has,
+  type JsonObject,
+  numberOrNull,
+  objectOf,
+  objectsOf,
+  textOrNull,
+} from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { piecesOfMessages } from './messages.ts';
-import { segmentsOf } from './pattern.ts';
-import { bareRecord, countCalls, type RolloutRecord } from './rollout.ts';
+import { segmentsOf } from './splitPattern.ts';
+import { bareRecord, countCalls, type RolloutRecord } from './rolloutRecord.ts';
 
 const FACTS = {
   group_id: textOrNull,

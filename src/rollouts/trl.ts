@@ -1,9 +1,9 @@
-import { extrasOf, field, has, type JsonObject, numberOrNull } from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
+import { extrasOf, field, has, type JsonObject, numberOrNull } from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
-import { segmentsOf } from './pattern.ts';
+import { segmentsOf } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
 const READ = ['step', 'prompt', 'completion', 'advantage'];
 

@@ -12,10 +12,10 @@ import {
   objectOf,
   objectsOf,
   textOrNull,
-} from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
+} from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { callsOf, piecesOfMessage, spokenBy } from './messages.ts';
-import { type Piece, segmentsOf } from './pattern.ts';
+import { type Piece, segmentsOf } from './splitPattern.ts';
 import {
   bareRecord,
   countCalls,
@@ -23,7 +23,7 @@ import {
   type RolloutTokens,
   type Segment,
   type TokenChannel,
-} from './rollout.ts';
+} from './rolloutRecord.ts';
 import { wordsIn } from './ownWords.ts';
 
 /** Fields of a node with an entry for each sampled token. */

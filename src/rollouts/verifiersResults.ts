@@ -1,9 +1,9 @@
-import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, textOrNull } from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
+import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, textOrNull } from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
-import { segmentsOf } from './pattern.ts';
+import { segmentsOf } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
 const READ = ['prompt', 'completion', 'metrics'];
 const FACTS = {

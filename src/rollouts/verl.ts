@@ -1,8 +1,8 @@
-import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, textOf, textOrNull } from './fields.ts';
-import type { Format, ReadingContext } from './format.ts';
-import { isGlued, segmentsOf, split } from './pattern.ts';
+import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, textOf, textOrNull } from './jsonFields.ts';
+import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { isGlued, segmentsOf, split } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
 const FACTS = {
   score: numberOrNull,

@@ -2,7 +2,7 @@ import { DEFAULTS } from '../config/fields.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import { type BatchRow, rowsOf } from './batchRow.ts';
-import { OWN_FORMAT, OWN_VERSION } from './own.ts';
+import { OWN_FORMAT, OWN_VERSION } from './ownFormat.ts';
 
 /**
  * A kept batch as this project's own JSON Lines, a line a rollout with all that the panels show of it. Each line stands by itself:

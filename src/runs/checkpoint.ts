@@ -1,11 +1,11 @@
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/problem.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
-import type { TongueFiles } from '../domain/tongueFiles.ts';
+import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
 /** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with, */

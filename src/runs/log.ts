@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord } from '../base/record.ts';
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/problem.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { bareRun, type Manifest, readNames, type Run } from './run.ts';
 import { measure } from './runLog.ts';

@@ -1,4 +1,4 @@
-import { warmStartRecipe } from '../config/imitation.ts';
+import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';

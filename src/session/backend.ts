@@ -2,11 +2,11 @@ import type { RunConfig } from '../config/config.ts';
 import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { NoGpuError } from '../gpu/adapter.ts';
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
-import { createCpuPolicy } from '../model/cpu/policy.ts';
+import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import { BackendError, type Policy } from '../model/policy.ts';
-import { learningMath } from '../rl/learningMath.ts';
+import { learningMath } from '../rl/plainLearningMath.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { deviceLost } from './errorEvent.ts';
 import type { Host } from './host.ts';
@@ -88,8 +88,8 @@ async function besideBase(
   };
   const onCpu = async (reason: string) => {
     // brings kernels that only adapters need
-    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
-    const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
+    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/cpuAdaptedPolicy.ts');
+    const { checkFits, trainingPlan } = await import('./trainingMemory.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
     return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, {
       ...{ seed, reason, between, breathe },

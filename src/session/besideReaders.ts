@@ -1,8 +1,8 @@
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { Cost } from '../domain/cost.ts';
-import type { AdapterConfig } from '../model/adapters.ts';
+import type { AdapterConfig } from '../model/loraAdapters.ts';
 import { parameters } from '../model/architecture.ts';
-import type { AdaptedPolicy } from '../model/cpu/adapters/policy.ts';
+import type { AdaptedPolicy } from '../model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { LearningMath } from '../model/learningMath.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { Host } from './host.ts';
@@ -38,7 +38,7 @@ export class BesideReaders {
   async open(spec: PolicySpec, math: LearningMath, seed: number): Promise<AdaptedPolicy> {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
-    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
+    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/cpuAdaptedPolicy.ts');
     const { breathe, threads } = this.#host;
     const options = { seed, reason: '', between: breathe, breathe, ...(threads && { threads }), ...roomOf(spec) };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);

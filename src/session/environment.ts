@@ -1,13 +1,13 @@
 import type { RunConfig } from '../config/fields.ts';
 import { TEXT_AGENT } from '../config/textAgent.ts';
-import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/base.ts';
+import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { TongueFiles } from '../domain/tongueFiles.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import type { Host } from './host.ts';
-import { factsFor } from './worlds.ts';
+import { factsFor } from './shippedFacts.ts';
 
 /** What an environment is made of beside its knobs. */
 export interface Surroundings {
@@ -58,7 +58,7 @@ async function opened(files: TongueFiles): Promise<Tongue> {
   const known = open.get(files);
   if (known) return known;
   // tokenizers and templates are only loaded where text is spoken
-  const tongue = (await import('../text/tongue.ts')).openTongue(files);
+  const tongue = (await import('../text/chatTokenizer.ts')).openTongue(files);
   open.set(files, tongue);
   return tongue;
 }
@@ -74,7 +74,7 @@ async function shippedTongue(shippedFile: Host['shippedFile']): Promise<TongueFi
   const [tokenizer, template, generation] = await Promise.all(
     ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(text),
   );
-  const { stopIds } = await import('../text/tongue.ts');
+  const { stopIds } = await import('../text/chatTokenizer.ts');
   const files = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };
   shipped.set(shippedFile, files);
   return files;

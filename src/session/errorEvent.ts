@@ -1,7 +1,7 @@
-import { BaseNeededError } from '../checkpoints/base.ts';
+import { BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import { CheckpointError } from '../runs/checkpoint.ts';
 import { FIELDS } from '../config/config.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';

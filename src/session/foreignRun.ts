@@ -1,4 +1,4 @@
-import { type Foreign, foreignCheckpoint } from '../checkpoints/foreign.ts';
+import { type Foreign, foreignCheckpoint } from '../checkpoints/foreignModel.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { Facts } from '../facts/facts.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';

@@ -1,4 +1,4 @@
-import { seenSteps } from '../analysis/seenSteps.ts';
+import { seenSteps } from '../analysis/stepLogprobs.ts';
 import type { RunConfig } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { type BatchView, isMeasured, type KeptBatch } from '../domain/batch.ts';

@@ -4,12 +4,12 @@ import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../gpu/tensor.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
-import { adapterParameters } from '../model/adapters.ts';
+import { adapterParameters } from '../model/loraAdapters.ts';
 import { createLearned } from '../model/cpu/network.ts';
 import { declareAdapted } from '../model/gpu/adapters/tensors.ts';
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
-import type { WeighedBase } from './trainingPlan.ts';
+import type { WeighedBase } from './trainingMemory.ts';
 
 /** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no usable GPU, or it does not fit there, or a software adapter need not be taken. */
 export async function gpuTrainingParts(

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
-import { warmStartRecipe } from '../config/imitation.ts';
+import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
-import type { Said, ShownStep } from '../domain/shown.ts';
+import type { Said, ShownStep } from '../domain/demonstrationText.ts';
 import type { Role } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';

@@ -1,4 +1,4 @@
-import { distribution, logprobs } from '../analysis/readings.ts';
+import { distribution, logprobs } from '../analysis/tokenDistribution.ts';
 import { rerun } from '../analysis/replay.ts';
 import { whyMoved } from '../analysis/why.ts';
 import { type BatchView, recordOf } from '../domain/batch.ts';
@@ -8,7 +8,7 @@ import { branch } from '../rl/branch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { ghost } from './ghosts.ts';
 import type { KeptRollout, Readers } from './readers.ts';
-import { formOf, talk } from './talk.ts';
+import { formOf, talk } from './talkAnswer.ts';
 
 type Kind = Question['kind'];
 type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;

@@ -1,11 +1,11 @@
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { TrainingPlan } from '../domain/trainingPlan.ts';
 import { openEnvironment } from './environment.ts';
 import type { Host } from './host.ts';
-import { trainingPlan } from './trainingPlan.ts';
+import { trainingPlan } from './trainingMemory.ts';
 
 /** What a run would take beside a checkpoint whose headers were read, on the GPU where there is one and it fits, else on the CPU. Throws ConfigError where its knobs contradict each other, and what `openEnvironment` does. */
 export async function plannedTraining(

@@ -1,12 +1,12 @@
 import type { RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
 import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { PlayedTask } from '../domain/played.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { PlayedTask } from '../domain/playedTask.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { typedTurn } from '../text/typedTurn.ts';
 import type { Answer } from '../wire/questions.ts';
 

@@ -1,4 +1,4 @@
-import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { modelConfig } from '../model/architecture.ts';

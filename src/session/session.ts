@@ -2,13 +2,13 @@ import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { reconfigured, type RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/base.ts';
-import { ConfigError, type Problem } from '../config/problem.ts';
+import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
+import { ConfigError, type Problem } from '../config/configProblem.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
-import { openRewardModel } from './rewardModel.ts';
+import { openRewardModel } from './openRewardModel.ts';
 import { openEnvironment } from './environment.ts';
-import type { TongueFiles } from '../domain/tongueFiles.ts';
+import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
 import { causeOf } from '../gpu/device.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { openPolicy } from './backend.ts';
@@ -101,7 +101,7 @@ export async function checkPossible(
   const { begun, base } = await prepared(wanted, host, facts, from, opened);
   if (!base) return;
   const [{ checkFits }, { plannedTraining }] = await Promise.all([
-    import('./trainingPlan.ts'),
+    import('./trainingMemory.ts'),
     import('./plannedTraining.ts'),
   ]);
   checkFits(await plannedTraining(begun, base, host));

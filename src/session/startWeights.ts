@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import { warmStartRecipe } from '../config/imitation.ts';
+import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import type { Policy } from '../model/policy.ts';

@@ -2,7 +2,7 @@ import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { type Dialect, following } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
-import { outsideText } from '../text/outside.ts';
+import { outsideText } from '../text/outsideText.ts';
 
 /** How a conversation without tools is written. Ids only grow: what was drawn is never encoded anew. */
 export interface Chat {

@@ -1,5 +1,5 @@
 import { Role } from '../domain/tokens.ts';
-import type { Pause, Writing } from '../wire/speaking.ts';
+import type { Pause, Writing } from '../wire/speakerMessages.ts';
 import type { Chat } from './chat.ts';
 import type { OnWrote, Writer } from './writer.ts';
 

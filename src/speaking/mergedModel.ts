@@ -1,13 +1,13 @@
 import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
-import { BaseNeededError, checkBase, markOf } from '../checkpoints/base.ts';
+import { BaseNeededError, checkBase, markOf } from '../checkpoints/baseCheckpoint.ts';
 import type { MergedType } from '../domain/mergedTypes.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
 import { zipStream } from '../formats/zipStream.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { mergedSource } from '../model/mergedSource.ts';
-import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
+import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import { checkpointFolder, openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
 
 type MergeTask = Extract<FolderTask, { kind: 'merge' }>;

@@ -1,5 +1,5 @@
-import { type BaseCheckpoint, markOf } from '../checkpoints/base.ts';
-import { FormatError } from '../formats/problem.ts';
+import { type BaseCheckpoint, markOf } from '../checkpoints/baseCheckpoint.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
 
 /**

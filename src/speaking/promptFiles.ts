@@ -1,8 +1,8 @@
-import { FILES } from '../checkpoints/folder.ts';
+import { FILES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import type { GgufHeader } from '../formats/ggufHeader.ts';
-import { field, isRecord, type JsonRecord, readJson } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field, isRecord, type JsonRecord, readJson } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
 import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
 

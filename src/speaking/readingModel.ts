@@ -4,13 +4,13 @@ import { Arena } from '../gpu/tensor.ts';
 import { LENGTHS, type MemoryPlan, type SpeakingEngine } from '../domain/modelCard.ts';
 import { textModelMemory, textModelSizes } from '../model/cpu/textMemory.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
-import { openCpuTextModel } from '../model/cpu/textModel.ts';
+import { openCpuTextModel } from '../model/cpu/cpuTextModel.ts';
 import { declareText } from '../model/gpu/text/tensors.ts';
 import { openGpuTextModel } from '../model/gpu/textModel.ts';
 import { BackendError } from '../model/policy.ts';
 import type { TextModel } from '../model/textModel.ts';
 import type { WeightSource } from '../model/weightSource.ts';
-import type { OpeningWish } from '../wire/speaking.ts';
+import type { OpeningWish } from '../wire/speakerMessages.ts';
 import type { TextCheckpoint } from './textCheckpoint.ts';
 
 /** Rows a person talks to. */

@@ -1,7 +1,7 @@
 import { parseConfig } from '../config/config.ts';
 import type { EnvName } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { AskedTask, AskForm } from '../domain/asking.ts';
+import type { AskedTask, AskForm } from '../domain/taskForm.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import type { ToolEnv } from '../envs/env.ts';
@@ -11,10 +11,10 @@ import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Codec } from '../text/codec.ts';
-import type { Tongue } from '../text/tongue.ts';
+import type { Tongue } from '../text/chatTokenizer.ts';
 import { withoutStop } from '../text/turnFormat.ts';
 import { typedTurn } from '../text/typedTurn.ts';
-import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speaking.ts';
+import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speakerMessages.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
 /** An environment whose tasks a checkpoint plays in its own tokens. */

@@ -1,10 +1,10 @@
 import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
-import { FILES } from '../checkpoints/folder.ts';
+import { FILES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
-import { field } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { codecFromGguf } from '../text/ggufVocabulary.ts';

@@ -2,7 +2,7 @@ import { Purpose, streamKey } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
 import type { TextModel } from '../model/textModel.ts';
 import { type Codec, shownToken } from '../text/codec.ts';
-import type { LikelyToken, SpokenToken, Writing } from '../wire/speaking.ts';
+import type { LikelyToken, SpokenToken, Writing } from '../wire/speakerMessages.ts';
 
 /** Tokens that are read between two looks at whether to stop. */
 const CHUNK = 64;

@@ -1,10 +1,10 @@
 import { checksumOf } from '../base/checksum.ts';
 import { Purpose, streamKey, uniform } from '../base/rng.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/problem.ts';
+import { ConfigError, said } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
-import type { RunIdentity } from '../experiments/result.ts';
-import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweep.ts';
+import type { RunIdentity } from '../experiments/runResult.ts';
+import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
 
 /** What is searched of one configuration, and its name: those knobs in words. */
 export interface Configuration {

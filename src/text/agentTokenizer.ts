@@ -1,5 +1,5 @@
-import { jsonText } from '../formats/json.ts';
-import { GPT2, isolating } from './splitting.ts';
+import { jsonText } from '../formats/jsonFile.ts';
+import { GPT2, isolating } from './preTokenizer.ts';
 import { trainBpe } from './trainBpe.ts';
 
 /** Tokens of this project's own text model that are found in text before anything is cut; special ones are left out of text by readers. */

@@ -1,4 +1,4 @@
-import { FormatError } from '../formats/problem.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import type { ChatTemplate } from './chatTemplate.ts';
 import { type Codec, shownToken } from './codec.ts';
 import { assistantMessage, type Dialect, following, turnText } from './dialect.ts';

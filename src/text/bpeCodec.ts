@@ -1,9 +1,9 @@
-import { FormatError } from '../formats/problem.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { type Codec, stopsOf } from './codec.ts';
-import { finder, type Span } from './finding.ts';
+import { finder, type Span } from './textFinder.ts';
 import { bytesOf, LETTERS, lettersOf } from './letters.ts';
-import { type Merge, merger } from './merging.ts';
-import type { Split } from './splitting.ts';
+import { type Merge, merger } from './bpeMerges.ts';
+import type { Split } from './preTokenizer.ts';
 
 /** A token that is found in text before anything is cut. */
 export interface AddedToken {

@@ -1,5 +1,5 @@
-import { field, type JsonRecord } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field, type JsonRecord } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { jinja } from './jinja.ts';
 import type { Message } from './message.ts';
 import type { ToolSchema } from './toolSchema.ts';

@@ -1,5 +1,5 @@
 import { visible } from '../base/visible.ts';
-import type { Span } from './finding.ts';
+import type { Span } from './textFinder.ts';
 
 /**
  * Text and ids: what a tokenizer does. Ids are the record, text is a view: what was drawn is never encoded anew. A model may have more

@@ -1,8 +1,8 @@
 import type { GgufHeader, GgufValue } from '../formats/ggufHeader.ts';
-import { FormatError } from '../formats/problem.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { bpeCodec } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
-import { isolating, NAMED } from './splitting.ts';
+import { isolating, NAMED } from './preTokenizer.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE vocabulary (SmolLM, Qwen, Llama 3).';
 

@@ -3,7 +3,7 @@ import type { Codec } from './codec.ts';
 import { checkAppends } from './appendOnly.ts';
 import { dialectOf, following, turnText } from './dialect.ts';
 import { readHermes } from './hermesReading.ts';
-import { controlTexts, outsideText } from './outside.ts';
+import { controlTexts, outsideText } from './outsideText.ts';
 import { type ToolFace, toolSchema } from './toolSchema.ts';
 import { type TurnFormat, withoutStop } from './turnFormat.ts';
 

@@ -1,4 +1,4 @@
-import { field, isRecord, type JsonRecord, shown } from '../formats/json.ts';
+import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
 import type { ToolSchema } from './toolSchema.ts';
 import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 

@@ -1,4 +1,4 @@
-import { PatternError } from './pattern.ts';
+import { PatternError } from './tokenizerPattern.ts';
 
 /** States of a pattern, and kinds of letters in it; published patterns have some 40 and 15. */
 const MOST_STATES = 4096;

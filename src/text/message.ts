@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../formats/json.ts';
+import type { JsonRecord } from '../formats/jsonFile.ts';
 
 /** A call in a message, as Hugging Face and OpenAI write it. */
 export interface MessageCall {

@@ -1,5 +1,5 @@
 import type { Codec } from './codec.ts';
-import { outsideText } from './outside.ts';
+import { outsideText } from './outsideText.ts';
 import { jsonLine, type ToolFace } from './toolSchema.ts';
 import type { ReadTurn, TurnFormat, WrittenTurn } from './turnFormat.ts';
 

@@ -1,8 +1,8 @@
-import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import { type AddedToken, bpeCodec, MOST_MERGES } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
-import { type Refuse, readSplits } from './splitting.ts';
+import { type Refuse, readSplits } from './preTokenizer.ts';
 import { readWordLevel } from './wordLevel.ts';
 import { wordCodec } from './wordCodec.ts';
 

@@ -1,5 +1,5 @@
 import type { Codec } from './codec.ts';
-import { outsideText } from './outside.ts';
+import { outsideText } from './outsideText.ts';
 
 /** What a turn is written with, which is no special token's forgery. */
 const TAG = /(<\/?(?:tool_call|think|answer)>)/;

@@ -1,5 +1,5 @@
 import type { Codec } from './codec.ts';
-import { finder, touches } from './finding.ts';
+import { finder, touches } from './textFinder.ts';
 
 /** A word-level vocabulary. */
 export interface WordVocabulary {

@@ -1,5 +1,5 @@
-import { field, isRecord, type JsonRecord, shown } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
+import { FormatError } from '../formats/formatProblem.ts';
 import type { WordVocabulary } from './wordCodec.ts';
 
 const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';

@@ -1,11 +1,11 @@
 import type { KeptBatch } from '../domain/batch.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { FolderTask } from './folders.ts';
-import type { PlayedTask } from '../domain/played.ts';
+import type { FolderTask } from './folderMessages.ts';
+import type { PlayedTask } from '../domain/playedTask.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { Question } from './questions.ts';
-import type { PickedFile } from './reading.ts';
+import type { PickedFile } from './readerMessages.ts';
 
 /** Failures that can be brought about: a weight that is not finite, a GPU that is taken away, a worker that ends or answers no more. */
 export const FAULTS = ['nan', 'device-loss', 'worker-death', 'worker-hang'] as const;

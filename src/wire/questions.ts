@@ -1,14 +1,14 @@
-import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/asking.ts';
+import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { GhostView } from '../domain/ghost.ts';
-import type { PlayedEpisode } from '../domain/played.ts';
+import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
-import type { ShownStep } from '../domain/shown.ts';
-import type { FolderAnswer } from './folders.ts';
+import type { ShownStep } from '../domain/demonstrationText.ts';
+import type { FolderAnswer } from './folderMessages.ts';
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };

@@ -1,5 +1,5 @@
 import { Purpose, random } from '../../src/base/rng.ts';
-import { type AdapterConfig, adapterParameters, LINEARS } from '../../src/model/adapters.ts';
+import { type AdapterConfig, adapterParameters, LINEARS } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import type { StreamedFile } from '../../src/formats/streamedFile.ts';
 

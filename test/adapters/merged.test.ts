@@ -5,7 +5,7 @@ import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { narrowedHalves } from '../../src/formats/half.ts';
 import { decodeSafetensors } from '../../src/formats/safetensors.ts';
-import { adapted, adapterScale } from '../../src/model/adapters.ts';
+import { adapted, adapterScale } from '../../src/model/loraAdapters.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';
 import { widened, type WeightSource } from '../../src/model/weightSource.ts';
 import { fixture, folderOf, MODELS, opened } from '../weights/fixtures.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { PEFT_WEIGHTS, peftFiles, readPeft } from '../../src/checkpoints/adapter/peft.ts';
 import { PEFT_CONFIG } from '../../src/checkpoints/adapter/peftConfig.ts';
-import type { Files } from '../../src/checkpoints/folder.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import type { Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { opened } from '../weights/fixtures.ts';

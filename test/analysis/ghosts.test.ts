@@ -8,7 +8,7 @@ import { creditSettings } from '../../src/rl/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import type { Session } from '../../src/session/session.ts';
 import { recordedBefore } from '../../src/runs/recordedReadings.ts';
-import { compared } from '../../src/ui/formula/compared.ts';
+import { compared } from '../../src/ui/formula/previewNumbers.ts';
 import { type Trained, trained } from './trained.ts';
 
 const TINY = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { BaseNeededError, checkBase, markOf, sampledMark } from '../../src/checkpoints/base.ts';
+import { BaseNeededError, checkBase, markOf, sampledMark } from '../../src/checkpoints/baseCheckpoint.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openBase } from '../../src/speaking/openBase.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/folder.ts';
+import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { openFolderCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
@@ -8,7 +8,7 @@ import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src
 import { parameters } from '../../src/model/architecture.ts';
 import { storedTensor, widened } from '../../src/model/weightSource.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
-import { answerFolder } from '../../src/session/folders.ts';
+import { answerFolder } from '../../src/session/folderAnswers.ts';
 import { open, packed, to } from './runs.ts';
 
 let run: PackedRun;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/folder.ts';
-import { foreignCheckpoint } from '../../src/checkpoints/foreign.ts';
+import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeSafetensors } from '../../src/formats/safetensors.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { checksumOf } from '../../src/base/checksum.ts';

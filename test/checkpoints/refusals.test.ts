@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/folder.ts';
-import { foreignCheckpoint } from '../../src/checkpoints/foreign.ts';
+import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { checkpointOf, type Tensors } from '../../src/runs/checkpoint.ts';

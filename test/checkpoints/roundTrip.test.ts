@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILES, WRITTEN } from '../../src/checkpoints/folder.ts';
+import { FILES, WRITTEN } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/checkpoints/config.ts';
-import { EMBEDDING, fittingTensors, HEAD } from '../../src/checkpoints/fitting.ts';
+import { readConfig } from '../../src/checkpoints/modelConfigFile.ts';
+import { EMBEDDING, fittingTensors, HEAD } from '../../src/checkpoints/tensorFit.ts';
 import { ggufModelConfig } from '../../src/checkpoints/ggufConfig.ts';
 import { ggufName } from '../../src/checkpoints/ggufNames.ts';
 import { ropeOf } from '../../src/checkpoints/rope.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { textModelFiles } from '../../src/checkpoints/textModel.ts';
+import { textModelFiles } from '../../src/checkpoints/textModelFiles.ts';
 import { initialWeights } from '../../src/model/architecture.ts';
 import { SMALL } from '../gpu/policies.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';

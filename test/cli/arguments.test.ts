@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
-import { ConfigError, said } from '../../src/config/problem.ts';
+import { ConfigError, said } from '../../src/config/configProblem.ts';
 
 const problemsOf = (...args: string[]) => {
   try {

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { resultFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
-import { ConfigError, said } from '../../src/config/problem.ts';
-import { plannedRuns, resultFor } from '../../src/experiments/plan.ts';
-import { tableOf } from '../../src/experiments/table.ts';
+import { ConfigError, said } from '../../src/config/configProblem.ts';
+import { plannedRuns, resultFor } from '../../src/experiments/experimentPlan.ts';
+import { tableOf } from '../../src/experiments/resultTable.ts';
 
 const problemsOf = (...args: string[]) => {
   try {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
-import { readFolder, writeFolder } from '../../src/cli/folders.ts';
+import { readFolder, writeFolder } from '../../src/cli/diskFolders.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
 import { type Programs, programsIn } from './programsIn.ts';
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FILES } from '../../src/checkpoints/folder.ts';
-import { readFolder, tryFolder, WHOLE, writeFolder } from '../../src/cli/folders.ts';
+import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { readFolder, tryFolder, WHOLE, writeFolder } from '../../src/cli/diskFolders.ts';
 
 let folder = '';
 beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'folders-'))));

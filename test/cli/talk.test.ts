@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
-import { writeFolder } from '../../src/cli/folders.ts';
-import { type AskForm, wordsOfLine } from '../../src/domain/asking.ts';
+import { writeFolder } from '../../src/cli/diskFolders.ts';
+import { type AskForm, wordsOfLine } from '../../src/domain/taskForm.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
 import { type Programs, programsIn } from './programsIn.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FILES } from '../../src/checkpoints/folder.ts';
+import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { invariants, judge } from '../../src/ui/knobs/masks.ts';
+import { invariants, judge } from '../../src/ui/knobs/maskChecks.ts';
 import { framesLater, launch, read, settled, train, unfold, visitStill, WITHOUT_GPU } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim

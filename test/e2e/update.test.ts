@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
-import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import {

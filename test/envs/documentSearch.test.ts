@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { openDocuments, PASSAGE_WORDS, readDocuments } from '../../src/envs/documents.ts';
+import { openDocuments, PASSAGE_WORDS, readDocuments } from '../../src/envs/documentCollection.ts';
 import type { Episode, Reset } from '../../src/envs/env.ts';
 import { wordsOf } from '../../src/envs/lexicalIndex.ts';
 import { expertPlay, play, subject } from './checker.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvSettings } from '../../src/envs/env.ts';
-import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episode.ts';
+import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episodeRules.ts';
 import { tagSpeech } from '../../src/envs/tagSpeech.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';
 import { Purpose, random } from '../../src/base/rng.ts';

@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
-import { openDocuments } from '../../src/envs/documents.ts';
+import { openDocuments } from '../../src/envs/documentCollection.ts';
 import { BM25, lexicalIndex, type Passage, TITLE_BOOST, wordsOf } from '../../src/envs/lexicalIndex.ts';
 
 const QUERIES = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { beginEpisode, type Task } from '../../src/envs/episode.ts';
+import { beginEpisode, type Task } from '../../src/envs/episodeRules.ts';
 import { tagSpeech } from '../../src/envs/tagSpeech.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';

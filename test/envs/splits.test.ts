@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { Reset, ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';
-import { playerBaselines } from '../../src/rl/baselines.ts';
+import { playerBaselines } from '../../src/rl/playerBaselines.ts';
 import { fakePolicy } from '../rl/fakePolicy.ts';
 import { factsFor } from './factFiles.ts';
 

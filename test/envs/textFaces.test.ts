@@ -6,7 +6,7 @@ import { Purpose, random } from '../../src/base/rng.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
-import { openTongue, type Tongue } from '../../src/text/tongue.ts';
+import { openTongue, type Tongue } from '../../src/text/chatTokenizer.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 import { factsFor } from './factFiles.ts';

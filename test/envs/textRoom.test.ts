@@ -6,7 +6,7 @@ import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
-import { openTongue, stopIds, type Tongue } from '../../src/text/tongue.ts';
+import { openTongue, stopIds, type Tongue } from '../../src/text/chatTokenizer.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { THINK_WORDS } from '../../src/envs/grammar.ts';
 import { type TurnRules, turnRules } from '../../src/envs/turnRules.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';
-import type { Task } from '../../src/envs/episode.ts';
+import type { Task } from '../../src/envs/episodeRules.ts';
 import type { EnvSettings } from '../../src/envs/env.ts';
 
 const WORDS = () => vocabulary(['a', 'b', 'c']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MOST_BYTES } from '../../src/facts/decode.ts';
 import { FactsError, type Triple } from '../../src/facts/facts.ts';
-import { LONGEST_NAME, nameProblem } from '../../src/facts/names.ts';
+import { LONGEST_NAME, nameProblem } from '../../src/facts/factNames.ts';
 import { MOST_ROWS, parseFacts } from '../../src/facts/parse.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { firstHidden } from '../../src/base/visible.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { random } from '../../src/base/rng.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { decodeGgufHeader, readGgufHeader } from '../../src/formats/ggufHeader.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { ggufFile, i32s, text, texts, type Typed, u32 } from './gguf.ts';
 
 const KEYS: Readonly<Record<string, Typed>> = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mergedGguf } from '../../src/checkpoints/adapter/mergedGguf.ts';
-import { markOf } from '../../src/checkpoints/base.ts';
+import { markOf } from '../../src/checkpoints/baseCheckpoint.ts';
 import { openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openGguf } from '../../src/formats/gguf.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { halfAt, narrowedHalves } from '../../src/formats/half.ts';
-import { jsonText, readJson, shown } from '../../src/formats/json.ts';
+import { jsonText, readJson, shown } from '../../src/formats/jsonFile.ts';
 import { linesOf } from '../../src/formats/lines.ts';
 
 const bitsOf = (...values: readonly number[]) => [...narrowedHalves(Float32Array.from(values))];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BaseCheckpoint } from '../../src/checkpoints/base.ts';
+import type { BaseCheckpoint } from '../../src/checkpoints/baseCheckpoint.ts';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';

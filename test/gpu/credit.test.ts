@@ -3,7 +3,7 @@ import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { canWhiten, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
-import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
+import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';

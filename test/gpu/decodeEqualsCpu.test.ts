@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { DecodeChunk, Sampling } from '../../src/model/decoding.ts';
 import type { Policy } from '../../src/model/policy.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { SAMPLING } from './rollOut.ts';

@@ -3,7 +3,7 @@ import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { ObjectiveParts } from '../../src/model/learningMath.ts';
-import type { MaskSwitches, ObjectiveSettings } from '../../src/model/settings.ts';
+import type { MaskSwitches, ObjectiveSettings } from '../../src/model/learningSettings.ts';
 import { objective } from '../../src/rl/objective.ts';
 import {
   CREDIT,

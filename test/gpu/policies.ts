@@ -1,6 +1,11 @@
 import { initialWeights, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import type { PolicySpec } from '../../src/model/policy.ts';
-import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
+import type {
+  CreditSettings,
+  MaskSwitches,
+  ObjectiveSettings,
+  OptimizerSettings,
+} from '../../src/model/learningSettings.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import type { Grammar, TokenRecord } from '../../src/domain/tokens.ts';
 

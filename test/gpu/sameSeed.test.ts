@@ -6,7 +6,7 @@ import type { KernelReport } from '../../src/config/kernelChoice.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession } from '../../src/session/session.ts';
 import { BackgroundTuning } from '../../src/session/tuning.ts';

@@ -3,10 +3,10 @@ import { checkGolden } from '../../src/cli/goldenCheck.ts';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { weightsHash, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import { setsHere } from './sets.ts';
-import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { goldens } from './fixtures.ts';
 import {
   CREDIT,

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
+import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/textModel.ts';
 import type { Likeliest } from '../../src/model/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';

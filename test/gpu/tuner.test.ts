@@ -5,7 +5,7 @@ import { defaultSet, setsFor } from '../../src/model/gpu/kernelSets.ts';
 import type { Tuned } from '../../src/model/gpu/tuned.ts';
 import { tune } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { NO_HALVES } from './halves.ts';
 import { SMALL, specOf } from './policies.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { download, type Shelf } from '../../src/hub/download.ts';
+import { download, type Shelf } from '../../src/hub/modelDownload.ts';
 import { HubError, listModel } from '../../src/hub/listing.ts';
 
 const ID = 'someone/tiny';

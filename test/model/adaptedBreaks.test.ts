@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { LINEARS } from '../../src/model/adapters.ts';
+import { LINEARS } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { chunksOf } from '../../src/model/cpu/head.ts';
 import { freeGrammar, Role } from '../../src/domain/tokens.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { OBJECTIVE, someCredit } from './policies.ts';
 import { randomSource, sampling, SMALL } from './textModels.ts';
 

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { adapted, initialAdapters, LINEARS } from '../../src/model/adapters.ts';
+import { adapted, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
-import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
-import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
+import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';
 import { widened } from '../../src/model/weightSource.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
 
 const ADAPTERS = { rank: 3, alpha: 5, targets: LINEARS };

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/adapters.ts';
+import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
-import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
-import type { AdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
-import { GGML_FORMATS } from '../../src/formats/blocks/formats.ts';
+import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
+import type { AdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
+import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { adaptedPolicyPlan } from '../../src/model/cpu/adapters/memory.ts';
-import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
 import { widened } from '../../src/model/weightSource.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
 

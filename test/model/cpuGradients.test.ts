@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CpuPolicy } from '../../src/model/cpu/policy.ts';
+import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { GivenCredit } from '../../src/model/policy.ts';
-import type { ObjectiveSettings } from '../../src/model/settings.ts';
+import type { ObjectiveSettings } from '../../src/model/learningSettings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { relativeError } from './golden.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
-import type { CpuPolicy } from '../../src/model/cpu/policy.ts';
+import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import {

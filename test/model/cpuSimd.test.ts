@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
-import type { CpuPolicy } from '../../src/model/cpu/policy.ts';
+import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { CREDIT, everyRow, makePolicy, OBJECTIVE, ODD, oddGrammar, OPTIMIZER, rollOut } from './policies.ts';
 
 const V = ODD.vocab_size;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { goldens, relativeError, type Golden } from './golden.ts';
 
 // The fixtures are float64 results stored as float32, which leaves 6e-8 of each number.

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { type AdapterConfig, LINEARS } from '../../src/model/adapters.ts';
-import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { type AdapterConfig, LINEARS } from '../../src/model/loraAdapters.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { DecodeChunk } from '../../src/model/decoding.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { oddGrammar, sampling } from './policies.ts';
 import { randomSource, SMALL } from './textModels.ts';
 

@@ -5,7 +5,7 @@ import { uniformOf } from '../../src/gpu/kernel.ts';
 import * as kernels from '../../src/gpu/kernels/index.ts';
 import { codeIn, offsetOf, uniformStruct, uniformWords } from '../../src/gpu/uniform.ts';
 import { controlWords, CREDIT_SCALARS, creditKnobs, KNOBS_SCALARS } from '../../src/model/gpu/knobs.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
 
 // every number once, and exact in float32, so that a swap shows
 const OBJECTIVE: ObjectiveSettings = {

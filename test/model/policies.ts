@@ -1,10 +1,10 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import type { GivenCredit, Policy, PolicySpec } from '../../src/model/policy.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { Purpose, random, streamKey } from '../../src/base/rng.ts';
 import { Role, type Grammar, type TokenRecord } from '../../src/domain/tokens.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
-import { plainArithmetic } from '../../src/model/cpu/plain.ts';
+import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { logSoftmaxRow } from '../../src/model/cpu/head.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
 import { hasFused, simdArithmetic } from '../../src/model/cpu/simd.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import type { Arithmetic } from '../../src/model/cpu/arithmetic.ts';
-import { plainArithmetic } from '../../src/model/cpu/plain.ts';
+import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';
 import { SMALL } from './textModels.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BF16, F16, F32 } from '../../src/formats/blocks/plain.ts';
+import { BF16, F16, F32 } from '../../src/formats/blocks/floats.ts';
 import { Q5_0, Q5_1 } from '../../src/formats/blocks/q5.ts';
 import { Q4_0, Q4_1 } from '../../src/formats/blocks/q4.ts';
 import { Q6_K } from '../../src/formats/blocks/q6k.ts';

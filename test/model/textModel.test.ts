@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { uniform } from '../../src/base/rng.ts';
 import { drawToken } from '../../src/model/cpu/sampler.ts';
-import { openCpuTextModel, type CpuTextModelOptions } from '../../src/model/cpu/textModel.ts';
+import { openCpuTextModel, type CpuTextModelOptions } from '../../src/model/cpu/cpuTextModel.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import type { TextModel } from '../../src/model/textModel.ts';

@@ -1,4 +1,4 @@
-import { F32 } from '../../src/formats/blocks/plain.ts';
+import { F32 } from '../../src/formats/blocks/floats.ts';
 import { initialWeights, parameters, type ModelConfig } from '../../src/model/architecture.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';

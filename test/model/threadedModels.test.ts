@@ -1,11 +1,11 @@
 import { afterAll, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { nodeThreads } from '../../src/cli/threads.ts';
-import { initialAdapters, LINEARS } from '../../src/model/adapters.ts';
-import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { nodeThreads } from '../../src/cli/nodeThreads.ts';
+import { initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { Helper, Threads } from '../../src/model/cpu/team/threads.ts';
-import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { OBJECTIVE, oddGrammar, OPTIMIZER, randomRecord, rollOut, someCredit } from './policies.ts';
 import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
 import { Role } from '../../src/domain/tokens.ts';

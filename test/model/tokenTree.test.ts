@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tokenTrees } from '../../src/model/cpu/adapters/tokenTree.ts';
-import type { Batch } from '../../src/model/cpu/batch.ts';
+import type { Batch } from '../../src/model/cpu/batchArrays.ts';
 
 const LENGTH = 5;
 const ROWS = [

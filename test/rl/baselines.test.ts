@@ -3,7 +3,7 @@ import { FIELDS, parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { factsFor } from '../envs/factFiles.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { playerBaselines } from '../../src/rl/baselines.ts';
+import { playerBaselines } from '../../src/rl/playerBaselines.ts';
 
 const TASKS = 512;
 

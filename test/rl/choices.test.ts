@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { ESTIMATORS, type Estimator } from '../../src/config/estimators.ts';
-import type { MaskSwitches } from '../../src/model/settings.ts';
-import { allowedIn } from '../../src/envs/allowed.ts';
+import type { MaskSwitches } from '../../src/model/learningSettings.ts';
+import { allowedIn } from '../../src/envs/allowedTokens.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { lastingEnv, SETTINGS } from './lastingEnv.ts';
 import { turnEnds } from '../../src/domain/tokenMasks.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canWhiten, type Estimator } from '../../src/config/estimators.ts';
 import type { CreditMasks } from '../../src/model/learningMath.ts';
-import type { MaskSwitches } from '../../src/model/settings.ts';
+import type { MaskSwitches } from '../../src/model/learningSettings.ts';
 import { turnEnds } from '../../src/domain/tokenMasks.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { echoes } from '../../src/rl/echo.ts';
-import { episodeRecord } from '../../src/rl/record.ts';
+import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 /** A record whose rows say the given turns, one token each, an observation after every turn. */

@@ -2,10 +2,10 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../../sr
 import type { Policy } from '../../src/model/policy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { Credit } from '../../src/model/learningMath.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
 import { modelConfig, parameters } from '../../src/model/architecture.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { uniform } from '../../src/base/rng.ts';
 import { freeGrammar, type Grammar, Role, type TokenRecord } from '../../src/domain/tokens.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/model/policy.ts';
 import { inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
-import { type EpisodeRecord, episodeRecord } from '../../src/rl/record.ts';
+import { type EpisodeRecord, episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { random } from '../../src/base/rng.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 

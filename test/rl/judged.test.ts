@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeView } from '../../src/domain/episode.ts';
-import { judged } from '../../src/rl/judged.ts';
-import { episodeRecord } from '../../src/rl/record.ts';
+import { judged } from '../../src/rl/rewardModelScores.ts';
+import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import type { RewardModel } from '../../src/rl/rewardModel.ts';
 import { Role } from '../../src/domain/tokens.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
+import type { KlEstimator, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { meanRowKl, nextKlCoef } from '../../src/rl/klController.ts';
 import { klEstimate } from '../../src/rl/objective.ts';
 import { Role } from '../../src/domain/tokens.ts';

@@ -1,5 +1,5 @@
 import type { ObjectiveBatch, TokenGradients } from '../../src/model/learningMath.ts';
-import type { ObjectiveSettings } from '../../src/model/settings.ts';
+import type { ObjectiveSettings } from '../../src/model/learningSettings.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 
 /** PPO with a dual clip, nothing else in the total but half the value loss. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LanguageHead, logSoftmaxRow } from '../../src/model/cpu/head.ts';
-import { plainArithmetic } from '../../src/model/cpu/plain.ts';
+import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { objective } from '../../src/rl/objective.ts';
 import { freeGrammar, type Grammar } from '../../src/domain/tokens.ts';
 import { ODD } from '../model/policies.ts';

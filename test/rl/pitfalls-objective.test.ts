@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectiveBatch } from '../../src/model/learningMath.ts';
-import type { MaskSwitches } from '../../src/model/settings.ts';
+import type { MaskSwitches } from '../../src/model/learningSettings.ts';
 import { objective } from '../../src/rl/objective.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';

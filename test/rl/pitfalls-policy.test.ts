@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CpuPolicy } from '../../src/model/cpu/policy.ts';
-import type { CreditSettings } from '../../src/model/settings.ts';
+import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
+import type { CreditSettings } from '../../src/model/learningSettings.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { everyRow, makePolicy, OBJECTIVE, ODD, OPTIMIZER } from '../model/policies.ts';
 import { close, PLAIN } from './worked.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CreditSettings } from '../../src/model/settings.ts';
+import type { CreditSettings } from '../../src/model/learningSettings.ts';
 import { close, creditOf, off } from './worked.ts';
 
 interface Numbers {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { episodeRecord } from '../../src/rl/record.ts';
+import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 const drawn = { role: Role.action, turn: 2, state: 4, logprob: -0.5 };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { modelConfig } from '../../src/model/architecture.ts';
-import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Attempt } from '../../src/domain/preferences.ts';
 import { preferenceLoss } from '../../src/rl/bradleyTerry.ts';
 import type { Pair } from '../../src/rl/labeller.ts';
-import { learningMath } from '../../src/rl/learningMath.ts';
-import { episodeRecord } from '../../src/rl/record.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
+import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { createRewardModel, pairBatch, VALUES_ONLY } from '../../src/rl/rewardModel.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
 import { random } from '../../src/base/rng.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { episodeRecord, payLastAction } from '../../src/rl/record.ts';
+import { episodeRecord, payLastAction } from '../../src/rl/episodeRecord.ts';
 import { groupSpread, scores } from '../../src/rl/rewards.ts';
 import { Role } from '../../src/domain/tokens.ts';
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { EpisodeView } from '../../src/domain/episode.ts';
 import { invariants } from '../../src/rl/invariants.ts';
-import { episodeRecord } from '../../src/rl/record.ts';
+import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { batchView, type Measured, summarize } from '../../src/rl/summarize.ts';
 import { Role } from '../../src/domain/tokens.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { ENVIRONMENTS } from '../../src/config/environments.ts';
-import { stepsAlike, warmStartRecipe } from '../../src/config/imitation.ts';
+import { stepsAlike, warmStartRecipe } from '../../src/config/imitationRecipe.ts';
 import type { GivenCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';

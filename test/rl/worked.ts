@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CreditSettings, MaskSwitches } from '../../src/model/settings.ts';
+import type { CreditSettings, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import { Role } from '../../src/domain/tokens.ts';
 

@@ -4,10 +4,10 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { LookAt } from '../../src/ui/rollouts/LookAt.tsx';
 import { openParquet } from '../../src/formats/parquet.ts';
-import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { trl } from '../../src/rollouts/trl.ts';
-import { stepOfPath } from '../../src/rollouts/sniff.ts';
-import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
+import { stepOfPath } from '../../src/rollouts/fileRefusal.ts';
+import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { fileOf, readAll } from './reading.ts';
 
 // Small files made after public bug reports: each was lost, mixed up or misread once.

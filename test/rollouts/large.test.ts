@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
 import { visible } from '../../src/base/visible.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { bareRecord, type Segment } from '../../src/rollouts/rollout.ts';
+import { bareRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';

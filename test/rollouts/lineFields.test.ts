@@ -14,8 +14,8 @@ import {
   shown,
   textOf,
   textOrNull,
-} from '../../src/rollouts/fields.ts';
-import { refusalOf, runOfPath, stepOfPath } from '../../src/rollouts/sniff.ts';
+} from '../../src/rollouts/jsonFields.ts';
+import { refusalOf, runOfPath, stepOfPath } from '../../src/rollouts/fileRefusal.ts';
 
 /** What a reader makes of a value under a key; a refusal by what it got. */
 function read(reader: (of: { readonly k: unknown }, key: string) => unknown, value: unknown): unknown {

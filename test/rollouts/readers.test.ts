@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
+import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import type { Library } from '../../src/rollouts/library.ts';
-import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
 import { fileOf, fixture, readAll, recordedBatches } from './reading.ts';
 

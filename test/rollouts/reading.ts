@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { KeptBatch } from '../../src/domain/batch.ts';
 import { Library, type FileReport, type NamedFile, type Problem } from '../../src/rollouts/library.ts';
 import { RolloutTable } from '../../src/rollouts/columns.ts';
-import { DEFAULT_PATTERN, type SplitPattern } from '../../src/rollouts/pattern.ts';
-import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
+import { DEFAULT_PATTERN, type SplitPattern } from '../../src/rollouts/splitPattern.ts';
+import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
 /** Files as a page is given them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RolloutTable, columnsOf } from '../../src/rollouts/columns.ts';
-import { bareRecord, type RolloutRecord } from '../../src/rollouts/rollout.ts';
+import { bareRecord, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { listed, meansByStep, NO_FILTER, ordered } from '../../src/rollouts/select.ts';
 
 const ids = [5, 6, 7];

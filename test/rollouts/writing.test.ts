@@ -3,10 +3,10 @@ import type { BatchView, KeptBatch } from '../../src/domain/batch.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
 import { traceLines } from '../../src/rollouts/writeTraces.ts';
-import type { RolloutRecord, TokenChannel } from '../../src/rollouts/rollout.ts';
+import type { RolloutRecord, TokenChannel } from '../../src/rollouts/rolloutRecord.ts';
 import { CHANNEL_NAMES, CHANNELS, channelValue, type Channel } from '../../src/ui/rollout/channels.ts';
-import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewards.ts';
-import { readRollout } from '../../src/ui/rollout/rollout.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
+import { readRollout } from '../../src/ui/rollout/readRollout.ts';
 import { fileOf, readAll, recordedBatches } from './reading.ts';
 
 const { batches, vocabulary } = recordedBatches();

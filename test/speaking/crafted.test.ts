@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FormatError } from '../../src/formats/problem.ts';
-import { modelCard } from '../../src/speaking/card.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
+import { modelCard } from '../../src/speaking/cardOfModel.ts';
 import { chatOf } from '../../src/speaking/chat.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { CRAFTED } from './crafted.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
-import { modelCard } from '../../src/speaking/card.ts';
+import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
+import { modelCard } from '../../src/speaking/cardOfModel.ts';
 import { chatOf } from '../../src/speaking/chat.ts';
 import { Conversation } from '../../src/speaking/conversation.ts';
 import { memoryPlan, openReadingModel } from '../../src/speaking/readingModel.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { Writer } from '../../src/speaking/writer.ts';
-import type { SpokenToken, Writing } from '../../src/wire/speaking.ts';
+import type { SpokenToken, Writing } from '../../src/wire/speakerMessages.ts';
 import { text } from '../formats/gguf.ts';
 import { fixture } from '../weights/fixtures.ts';
 import { TINY, tinyGguf } from './tinyGguf.ts';

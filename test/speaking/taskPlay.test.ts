@@ -8,7 +8,7 @@ import { memoryPlan, openReadingModel } from '../../src/speaking/readingModel.ts
 import { taskEnv, TaskPlay } from '../../src/speaking/taskPlay.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { Writer } from '../../src/speaking/writer.ts';
-import type { SpokenToken, Writing } from '../../src/wire/speaking.ts';
+import type { SpokenToken, Writing } from '../../src/wire/speakerMessages.ts';
 import { tinyGguf } from './tinyGguf.ts';
 
 const WRITING: Writing = { sampling: { temperature: 1, topK: 0, topP: 1, greedy: false }, steps: 40, seed: 3 };

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { random, Purpose } from '../../src/base/rng.ts';
 import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
-import { ConfigError, said } from '../../src/config/problem.ts';
-import type { RunResult } from '../../src/experiments/result.ts';
-import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/exports.ts';
+import { ConfigError, said } from '../../src/config/configProblem.ts';
+import type { RunResult } from '../../src/experiments/runResult.ts';
+import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/sweepExports.ts';
 import { configurationsOf, runsOf, shardOf } from '../../src/sweeps/runs.ts';
-import { parseSweep } from '../../src/sweeps/sweep.ts';
-import { sweepTable } from '../../src/sweeps/table.ts';
+import { parseSweep } from '../../src/sweeps/sweepFile.ts';
+import { sweepTable } from '../../src/sweeps/sweepTable.ts';
 
 const GRID = {
   preset: 'number-hunt',

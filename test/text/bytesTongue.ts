@@ -1,8 +1,8 @@
 import { TEXT_AGENT } from '../../src/config/textAgent.ts';
-import type { TongueFiles } from '../../src/domain/tongueFiles.ts';
+import type { TongueFiles } from '../../src/domain/chatTokenizerFiles.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
-import { openTongue } from '../../src/text/tongue.ts';
+import { openTongue } from '../../src/text/chatTokenizer.ts';
 
 /** The shipped template over a tokenizer of bytes alone: what is written does not depend on how it is cut. */
 export const BYTES_FILES: TongueFiles = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { type FoundToken, finder, type Span, touches } from '../../src/text/finding.ts';
-import { type Merge, merger } from '../../src/text/merging.ts';
-import { isolating } from '../../src/text/splitting.ts';
+import { type FoundToken, finder, type Span, touches } from '../../src/text/textFinder.ts';
+import { type Merge, merger } from '../../src/text/bpeMerges.ts';
+import { isolating } from '../../src/text/preTokenizer.ts';
 import { readTags } from '../../src/text/tags.ts';
 import { turnLength, withoutStop } from '../../src/text/turnFormat.ts';
 

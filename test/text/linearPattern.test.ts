@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { linearPattern } from '../../src/text/linearPattern.ts';
-import { PatternError, translated } from '../../src/text/pattern.ts';
-import { GPT2, isolating, NAMED } from '../../src/text/splitting.ts';
+import { PatternError, translated } from '../../src/text/tokenizerPattern.ts';
+import { GPT2, isolating, NAMED } from '../../src/text/preTokenizer.ts';
 import { awkwardStrings } from './strings.ts';
 
 /** All matches, as JavaScript gives them. */

@@ -8,7 +8,7 @@ import { chatOf } from '../../src/speaking/chat.ts';
 import { chatTemplate } from '../../src/text/chatTemplate.ts';
 import type { Codec } from '../../src/text/codec.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
-import { controlTexts, outsideText } from '../../src/text/outside.ts';
+import { controlTexts, outsideText } from '../../src/text/outsideText.ts';
 import { tagsFormat, TAGS } from '../../src/text/tags.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { typedTurn } from '../../src/text/typedTurn.ts';

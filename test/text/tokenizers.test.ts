@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeGgufHeader } from '../../src/formats/ggufHeader.ts';
 import { type Codec, shownToken } from '../../src/text/codec.ts';
 import { codecFromGguf } from '../../src/text/ggufVocabulary.ts';

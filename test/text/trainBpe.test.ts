@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addedId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
-import { openTongue, stopIds } from '../../src/text/tongue.ts';
+import { openTongue, stopIds } from '../../src/text/chatTokenizer.ts';
 import { trainBpe } from '../../src/text/trainBpe.ts';
 import { awkwardStrings } from './strings.ts';
 

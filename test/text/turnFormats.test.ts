@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { chatTemplate } from '../../src/text/chatTemplate.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
 import { readHermes } from '../../src/text/hermesReading.ts';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { contradictions, warnings } from '../../src/config/contradictions.ts';
-import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
+import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
 import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { readPlace } from '../../src/ui/learn/place.ts';
-import { readRolloutsHash } from '../../src/ui/rollouts/address.ts';
-import { readPlan } from '../../src/ui/experiments/address.ts';
+import { readRolloutsHash } from '../../src/ui/rollouts/rolloutsAddress.ts';
+import { readPlan } from '../../src/ui/experiments/planAddress.ts';
 import { FRONT_PAGE, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { hasOwnAddress, hasSubpaths, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { visible } from '../../src/ui/address/visible.ts';
+import { visible } from '../../src/ui/address/addressText.ts';
 import { draws, hostileValue, NAMES } from './hostile.ts';
 
 const ADDRESSES = 10_000;

@@ -6,7 +6,7 @@ import { algorithmTitle, chooseAlgorithm, lacksCritic, standing } from '../../sr
 import { presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { presetTitle } from '../../src/ui/knobs/presetTitle.ts';
-import { pendingLive, pendingRestart } from '../../src/ui/run/pending.ts';
+import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {

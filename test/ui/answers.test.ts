@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { turnedBy } from '../../src/runs/recordedReadings.ts';
-import { compared } from '../../src/ui/formula/compared.ts';
+import { compared } from '../../src/ui/formula/previewNumbers.ts';
 import type { Answer } from '../../src/wire/questions.ts';
 import { recordedAnswer } from '../../src/ui/replay/answers.ts';
 import { shippedRecording } from '../shippedRecording.ts';

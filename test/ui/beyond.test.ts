@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { beyond, type Reached } from '../../src/ui/shell/beyond.ts';
-import type { Current } from '../../src/ui/run/current.ts';
-import { readRollout } from '../../src/ui/rollout/rollout.ts';
+import type { Current } from '../../src/ui/run/currentRollout.ts';
+import { readRollout } from '../../src/ui/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 const viewOf = (row: number): Current => ({

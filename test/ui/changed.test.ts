@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { changedFromPreset } from '../../src/ui/knobs/changed.ts';
+import { changedFromPreset } from '../../src/ui/knobs/presetDifferences.ts';
 import { presetConfig } from '../../src/ui/knobs/configStore.ts';
 
 const given = presetConfig('number-hunt');

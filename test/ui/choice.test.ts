@@ -5,11 +5,11 @@ import { ENV_NAMES } from '../../src/config/environments.ts';
 import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../src/config/presetChoice.ts';
 import { PRESET_RESULTS, type PresetResult } from '../../src/config/presetResults.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
-import { parseResults } from '../../src/experiments/result.ts';
+import { parseResults } from '../../src/experiments/runResult.ts';
 import { summaryOf } from '../../src/experiments/statistics.ts';
 import { nextCard } from '../../src/ui/choice/nextCard.ts';
 import { SCENES } from '../../src/ui/choice/scenes.ts';
-import { expected, timeWords } from '../../src/ui/choice/words.ts';
+import { expected, timeWords } from '../../src/ui/choice/presetTimes.ts';
 import { expertScenes } from '../scenes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { RunClient, type ToldEvent } from '../../src/ui/run/client.ts';
+import { RunClient, type ToldEvent } from '../../src/ui/run/runClient.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 let workers: ReturnType<typeof stubWorkers>;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { choosePreset, edit, nearestPreset, presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
-import { pendingLive, pendingRestart } from '../../src/ui/run/pending.ts';
+import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
 import { fromSlider, movedTo, SLIDER_STEPS, toSlider } from '../../src/ui/knobs/scale.ts';
 
 const defaults = parseConfig();

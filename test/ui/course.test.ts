@@ -6,7 +6,7 @@ import type { Health, HealthState } from '../../src/domain/health.ts';
 import { courseOf, distinctTasks, type CourseState } from '../../src/ui/run/course.ts';
 import { courseSentence, courseWords } from '../../src/ui/run/sentences.ts';
 import { Series } from '../../src/runs/series.ts';
-import { shownText, shownValue } from '../../src/ui/run/shown.ts';
+import { shownText, shownValue } from '../../src/ui/run/metricText.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
 function curve(values: readonly number[], from = 1, every = 1): Series {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
+import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { readHash, routeOf } from '../../src/ui/address/hash.ts';
-import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/address.ts';
-import { costOf } from '../../src/ui/experiments/cost.ts';
+import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/planAddress.ts';
+import { costOf } from '../../src/ui/experiments/experimentCost.ts';
 import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
 import { load, save } from '../../src/ui/experiments/storage.ts';
 

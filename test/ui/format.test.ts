@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { counted } from '../../src/ui/parts/counted.ts';
-import { arrow, change, perCent, points, probability, short } from '../../src/ui/parts/format.ts';
-import { spanInWords } from '../../src/ui/profile/store.ts';
+import { counted } from '../../src/ui/parts/countText.ts';
+import { arrow, change, perCent, points, probability, short } from '../../src/ui/parts/numberText.ts';
+import { spanInWords } from '../../src/ui/profile/profileStore.ts';
 
 test('a change that is not 0 never reads as 0: what is small has two significant digits', () => {
   for (let exponent = -12; exponent <= 2; exponent++) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { leftAt, noteLeft } from '../../src/ui/address/left.ts';
+import { leftAt, noteLeft } from '../../src/ui/address/lastAddress.ts';
 
 beforeEach(() => {
   const kept = new Map<string, string>();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { maskPhrase, maskSentence } from '../../src/ui/knobs/maskSentence.ts';
 import { agentOnly } from '../../src/config/masks.ts';
-import { invariants, judge } from '../../src/ui/knobs/masks.ts';
+import { invariants, judge } from '../../src/ui/knobs/maskChecks.ts';
 
 const STATES = ['on', 'off'] as const;
 const GROUPS = ['grpo', 'rloo', 'reinforce++-baseline'] as const;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { SpeakerCommand, SpeakerEvent } from '../../src/wire/speaking.ts';
+import type { SpeakerCommand, SpeakerEvent } from '../../src/wire/speakerMessages.ts';
 
 /** Workers that only listen. */
 const made: Listener[] = [];
@@ -31,7 +31,7 @@ afterEach(() => {
 const say = (event: SpeakerEvent) => made.at(-1)?.onmessage?.({ data: event });
 
 test('a worker that is silent for three seconds is overdue until it says something, and Cancel ends it', async () => {
-  const { useModels, lookAt, cancel } = await import('../../src/ui/models/store.ts');
+  const { useModels, lookAt, cancel } = await import('../../src/ui/models/modelStore.ts');
   lookAt('slow.gguf', []);
   expect(useModels.getState()).toMatchObject({ looking: 'slow.gguf', overdue: false });
   vi.advanceTimersByTime(2900);
@@ -46,7 +46,7 @@ test('a worker that is silent for three seconds is overdue until it says somethi
 });
 
 test('after that another file is read by a new worker, and one that answers in time is never overdue', async () => {
-  const { useModels, lookAt, stopWriting } = await import('../../src/ui/models/store.ts');
+  const { useModels, lookAt, stopWriting } = await import('../../src/ui/models/modelStore.ts');
   const before = made.length;
   lookAt('small.gguf', []);
   expect(made).toHaveLength(before + 1);

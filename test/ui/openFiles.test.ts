@@ -1,13 +1,13 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { RESULT_VERSION, type RunResult } from '../../src/experiments/result.ts';
+import { RESULT_VERSION, type RunResult } from '../../src/experiments/runResult.ts';
 import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
-import { useRuns } from '../../src/ui/runs/store.ts';
+import { useRuns } from '../../src/ui/runs/runStore.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
-import type { ReaderCommand, ReaderEvent } from '../../src/wire/reading.ts';
+import type { ReaderCommand, ReaderEvent } from '../../src/wire/readerMessages.ts';
 
 const begun = parseConfig({ env: 'bandit', seed: 9 });
 const MANIFEST = {

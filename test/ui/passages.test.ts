@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
 import { cutAt, extended, type Passage, tokenAt } from '../../src/ui/models/passages.ts';
-import { readTokens, textOf } from '../../src/ui/rollout/rollout.ts';
-import type { SpokenToken } from '../../src/wire/speaking.ts';
+import { readTokens, textOf } from '../../src/ui/rollout/readRollout.ts';
+import type { SpokenToken } from '../../src/wire/speakerMessages.ts';
 
 const token = (text: string, role: Role, turn: number, special = false): SpokenToken => ({
   ...{ id: 1, text, shown: text, special, role, turn, likely: null, logprob: null },

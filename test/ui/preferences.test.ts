@@ -4,7 +4,7 @@ import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/preferences/hacking.ts';
 import { attemptOf, pairOf } from '../../src/ui/preferences/pairs.ts';
-import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewards.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
 import { Series } from '../../src/runs/series.ts';
 
 test('an attempt is the row’s own ids and roles, cut at its length', () => {

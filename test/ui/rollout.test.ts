@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { channelScale, channelValue } from '../../src/ui/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/ui/rollout/kinds.ts';
-import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/ui/rollout/rollout.ts';
+import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/ui/rollout/readRollout.ts';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
   const words = [

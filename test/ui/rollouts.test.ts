@@ -2,9 +2,9 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { columnsOf } from '../../src/rollouts/columns.ts';
 import type { Opened } from '../../src/rollouts/library.ts';
-import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { NO_FILTER } from '../../src/rollouts/select.ts';
-import { bareRecord } from '../../src/rollouts/rollout.ts';
+import { bareRecord } from '../../src/rollouts/rolloutRecord.ts';
 import {
   areThere,
   closeFiles,
@@ -14,9 +14,9 @@ import {
   setPattern,
   table,
   useRollouts,
-} from '../../src/ui/rollouts/store.ts';
-import { openRun } from '../../src/ui/rollouts/open.ts';
-import type { ReaderCommand, ReaderEvent } from '../../src/wire/reading.ts';
+} from '../../src/ui/rollouts/rolloutFileStore.ts';
+import { openRun } from '../../src/ui/rollouts/openRollouts.ts';
+import type { ReaderCommand, ReaderEvent } from '../../src/wire/readerMessages.ts';
 
 /** A worker that only listens: what the page sends it is noted, and what it says is said by hand. */
 class Stub {

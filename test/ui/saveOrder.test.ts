@@ -88,10 +88,10 @@ test('with a clock set back, the newest run is offered first', async () => {
   vi.resetModules();
   const saves = [1, 3, 2].map((order) => ({ slot: `${order}`, value: { run: null, order, savedAt: -order } }));
   vi.doMock('../../src/ui/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
-  vi.doMock('../../src/ui/runs/stored.ts', () => ({ readStored: (value: unknown) => value }));
-  vi.doMock('../../src/ui/runs/slot.ts', () => ({ isFree: () => Promise.resolve(true) }));
-  const { lookForSaved } = await import('../../src/ui/resume/offers.ts');
-  const { useRuns } = await import('../../src/ui/runs/store.ts');
+  vi.doMock('../../src/ui/runs/storedRun.ts', () => ({ readStored: (value: unknown) => value }));
+  vi.doMock('../../src/ui/runs/saveSlot.ts', () => ({ isFree: () => Promise.resolve(true) }));
+  const { lookForSaved } = await import('../../src/ui/resume/resumeOffers.ts');
+  const { useRuns } = await import('../../src/ui/runs/runStore.ts');
   await lookForSaved();
   expect(useRuns.getState().offers.map(({ slot }) => slot)).toEqual(['3', '2', '1']);
 });

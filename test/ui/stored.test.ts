@@ -5,7 +5,7 @@ import { noProgress } from '../../src/domain/progress.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { bareRun } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { readStored, storedRun } from '../../src/ui/runs/stored.ts';
+import { readStored, storedRun } from '../../src/ui/runs/storedRun.ts';
 
 const points = (x: number[], y: number[]) => ({ x: Uint32Array.from(x), y: Float64Array.from(y) });
 const pool = () => new Map([['w', Float32Array.of(1, 2)]]);

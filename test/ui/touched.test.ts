@@ -8,7 +8,7 @@ import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { counted } from '../../src/ui/formula/counts.ts';
 import { Mark } from '../../src/ui/formula/mark.ts';
-import { touched, touchedByAny } from '../../src/ui/formula/touched.ts';
+import { touched, touchedByAny } from '../../src/ui/formula/touchedTokens.ts';
 import { example } from './example.ts';
 
 /** Two rows of a hand-made batch, p prompt, a the agent's, s its choices of one, o the environment's; the third was filtered out. */

@@ -5,13 +5,13 @@ import type { Health } from '../../src/domain/health.ts';
 import { bareRun, type Run } from '../../src/runs/run.ts';
 import { nameOf } from '../../src/ui/runs/Course.tsx';
 import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
-import { NOBODY, RunClient } from '../../src/ui/run/client.ts';
+import { NOBODY, RunClient } from '../../src/ui/run/runClient.ts';
 import { Series } from '../../src/runs/series.ts';
-import { runArm, type Trained } from '../../src/ui/trials/arm.ts';
+import { runArm, type Trained } from '../../src/ui/comparisons/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
-import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
-import { progressWords, unasked, useTrial, withSeed } from '../../src/ui/trials/store.ts';
-import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
+import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
+import { progressWords, unasked, useTrial, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
+import { pairsOf, trialVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 const flat = (value: number) => {

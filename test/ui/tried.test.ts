@@ -4,10 +4,10 @@ import type { FieldName, RunConfig } from '../../src/config/fields.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../src/domain/ghost.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { clipChange } from '../../src/ui/formula/clipHeld.ts';
-import { compared } from '../../src/ui/formula/compared.ts';
-import { triedKnobs } from '../../src/ui/formula/triedKnobs.ts';
-import { unmeasured } from '../../src/ui/rollout/unmeasured.ts';
+import { clipChange } from '../../src/ui/formula/clippedTokens.ts';
+import { compared } from '../../src/ui/formula/previewNumbers.ts';
+import { triedKnobs } from '../../src/ui/formula/previewKnobs.ts';
+import { unmeasured } from '../../src/ui/rollout/missingNumbers.ts';
 import { example } from './example.ts';
 
 const size = example.tokens.length;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
 import { largestChanges } from '../../src/ui/update/changes.ts';
-import { rolloutsText } from '../../src/ui/update/names.ts';
+import { rolloutsText } from '../../src/ui/update/rolloutNames.ts';
 import { predicted, stepsInWords, whyBars } from '../../src/ui/update/whyBars.ts';
 import { Role } from '../../src/domain/tokens.ts';
 

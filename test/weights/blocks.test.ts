@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GGML_FORMATS } from '../../src/formats/blocks/formats.ts';
+import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { expected } from './fixtures.ts';
 
 const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));

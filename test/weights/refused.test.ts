@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
-import { FormatError } from '../../src/formats/problem.ts';
+import { FormatError } from '../../src/formats/formatProblem.ts';
 import { widened } from '../../src/model/weightSource.ts';
 import type { OpenedCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { Purpose, random } from '../../src/base/rng.ts';

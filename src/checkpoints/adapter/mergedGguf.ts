@@ -1,6 +1,6 @@
 import { ggufStream, type GgufStreamedTensor, u32Key } from '../../formats/ggufStream.ts';
 import type { PackedTensor } from '../../formats/packedTensor.ts';
-import { FormatError } from '../../formats/problem.ts';
+import { FormatError } from '../../formats/formatProblem.ts';
 import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { ggufName, sourceRow } from '../ggufNames.ts';

@@ -1,6 +1,6 @@
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { narrowedHalves } from '../../formats/half.ts';
-import { FormatError } from '../../formats/problem.ts';
+import { FormatError } from '../../formats/formatProblem.ts';
 import { type StoredTensor, widened } from '../../model/weightSource.ts';
 
 /** Bytes of one number. */

@@ -1,9 +1,9 @@
-import { FormatError, type FormatProblem } from '../../formats/problem.ts';
+import { FormatError, type FormatProblem } from '../../formats/formatProblem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../formats/safetensors.ts';
-import { type AdapterConfig, adapted, adapterParameters } from '../../model/adapters.ts';
+import { type AdapterConfig, adapted, adapterParameters } from '../../model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../model/architecture.ts';
-import { bytesOf, FILES, type Files } from '../folder.ts';
-import { adapterCard } from './card.ts';
+import { bytesOf, FILES, type Files } from '../checkpointFolder.ts';
+import { adapterCard } from './adapterCard.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
 /** The file of a PEFT adapter's folder that has its numbers. */

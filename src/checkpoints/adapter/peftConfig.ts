@@ -1,6 +1,6 @@
-import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../../formats/json.ts';
-import { FormatError, type FormatProblem } from '../../formats/problem.ts';
-import { type AdapterConfig, LINEARS } from '../../model/adapters.ts';
+import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../../formats/jsonFile.ts';
+import { FormatError, type FormatProblem } from '../../formats/formatProblem.ts';
+import { type AdapterConfig, LINEARS } from '../../model/loraAdapters.ts';
 
 /** The file of a PEFT adapter's folder that says what it is. */
 export const PEFT_CONFIG = 'adapter_config.json';

@@ -4,8 +4,8 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decod
 import type { LearningMath } from '../learningMath.ts';
 import type { CreditInput, EngineCounters, GivenCredit, PolicySpec } from '../policy.ts';
 import type { PassWeights, PolicyReport, StepStats } from '../policyReport.ts';
-import type { CreditSettings } from '../settings.ts';
-import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit } from './batch.ts';
+import type { CreditSettings } from '../learningSettings.ts';
+import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit } from './batchArrays.ts';
 import type { Decoder } from './decoder.ts';
 import type { Precision } from './real.ts';
 

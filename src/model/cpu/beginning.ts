@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts';
+import type { Batch } from './batchArrays.ts';
 import type { Packed } from './transformer.ts';
 
 /** The first `count` tokens of a row of the batch, to be run by themselves. Throws RangeError where the row does not have as many. */

@@ -1,5 +1,5 @@
 import type { Activations } from './activations.ts';
-import type { Batch } from './batch.ts';
+import type { Batch } from './batchArrays.ts';
 import { type Cache, cachedAttention, createCache } from './cache.ts';
 import type { RowReader } from './decoder.ts';
 import { gatherRows } from './layers.ts';

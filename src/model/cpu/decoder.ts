@@ -2,7 +2,7 @@ import { Role, type Grammar } from '../../domain/tokens.ts';
 import { uniform } from '../../base/rng.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import type { Batch } from './batch.ts';
+import type { Batch } from './batchArrays.ts';
 import { logSoftmaxRow } from './head.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';

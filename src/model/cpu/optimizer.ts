@@ -1,4 +1,4 @@
-import type { OptimizerSettings } from '../settings.ts';
+import type { OptimizerSettings } from '../learningSettings.ts';
 import type { Learned } from './network.ts';
 import type { Real } from './real.ts';
 

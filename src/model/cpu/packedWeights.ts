@@ -1,4 +1,4 @@
-import type { BlockFormat } from '../../formats/blocks/formats.ts';
+import type { BlockFormat } from '../../formats/blocks/blockFormats.ts';
 import { parameters, type ModelConfig } from '../architecture.ts';
 import { storedTensor, widened, type StoredTensor, type WeightSource } from '../weightSource.ts';
 import type { Arithmetic, PackedFormats } from './arithmetic.ts';

@@ -1,4 +1,4 @@
-import type { Batch } from './batch.ts';
+import type { Batch } from './batchArrays.ts';
 import type { HeadTargets } from './head.ts';
 import type { Packed } from './transformer.ts';
 import type { ValueTargets } from './valueHead.ts';

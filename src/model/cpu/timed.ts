@@ -2,7 +2,7 @@ import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Reach } from './attention.ts';
-import { plainArithmetic } from './plain.ts';
+import { plainArithmetic } from './plainArithmetic.ts';
 import type { Precision } from './real.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 

@@ -2,7 +2,7 @@ import { ESTIMATORS } from '../../config/estimators.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { CreditSettings } from '../settings.ts';
+import type { CreditSettings } from '../learningSettings.ts';
 import { firstChannels, type DeviceBatch } from './batch.ts';
 
 const PLAIN = { walk: 'walk', group: 'group' } as const;

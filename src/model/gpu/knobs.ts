@@ -2,7 +2,7 @@ import { baselineOf, ESTIMATORS } from '../../config/estimators.ts';
 import { uniformOf } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { codeIn, offsetOf, uniformWords } from '../../gpu/uniform.ts';
-import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
+import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 
 /** The knobs of an optimizer step: all its kernels name the same piece. */
 const STEP = uniformOf(kernels.adamw, 'knobs');

@@ -2,11 +2,11 @@ import type { Scalar } from '../../gpu/tensor.ts';
 import { Purpose, random, streamKey } from '../../base/rng.ts';
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import { initialWeights, parameterCount, type ModelConfig, type Weights } from '../architecture.ts';
-import { createCpuPolicy } from '../cpu/policy.ts';
+import { createCpuPolicy } from '../cpu/cpuPolicy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../gpuPolicy.ts';
 import type { GivenCredit, PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
 
 /** FLOPs of a training step of the trial: enough that its kernels and not its launches are timed, few enough for a short slice. */

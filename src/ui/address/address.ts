@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { hashOf, readHash, routeOf, type Selected } from './hash.ts';
-import { leftAt, noteLeft } from './left.ts';
+import { leftAt, noteLeft } from './lastAddress.ts';
 import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';

@@ -12,9 +12,9 @@ import {
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
 import { writesExactly } from './digits.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
-import { visible } from './visible.ts';
+import { visible } from './addressText.ts';
 
 /** The preset that the front page runs. */
 export const FIRST_PRESET: PresetName = 'number-hunt';

@@ -4,9 +4,9 @@ import { type Checkpoint, checkpointBytes } from '../../runs/checkpoint.ts';
 import { packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Answer } from '../../wire/questions.ts';
-import { download } from '../export/download.ts';
+import { download } from '../export/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { bytes } from '../parts/format.ts';
+import { bytes } from '../parts/numberText.ts';
 import { convert, givenModel } from '../run/engine.ts';
 import { exportRun } from './exportRun.ts';
 

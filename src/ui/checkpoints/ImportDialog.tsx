@@ -1,7 +1,7 @@
 import { ENVIRONMENTS } from '../../config/environments.ts';
 import { backendText } from '../../runs/run.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { count } from '../parts/format.ts';
+import { count } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';

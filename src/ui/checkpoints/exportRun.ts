@@ -1,6 +1,6 @@
 import { packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
-import { download, fileName } from '../export/download.ts';
+import { download, fileName } from '../export/fileDownload.ts';
 import { convert } from '../run/engine.ts';
 import { notice } from '../shell/notices.ts';
 

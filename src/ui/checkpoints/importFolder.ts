@@ -1,9 +1,9 @@
 import { create } from 'zustand';
 import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
-import type { ForeignModel } from '../../wire/folders.ts';
+import type { ForeignModel } from '../../wire/folderMessages.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
-import { NOBODY, RunClient } from '../run/client.ts';
+import { NOBODY, RunClient } from '../run/runClient.ts';
 import { startFrom } from '../run/engine.ts';
 
 /** What was read, or why it cannot be taken. */

@@ -9,7 +9,7 @@ import '../styles/choice.css';
 import { choose } from './choose.ts';
 import { nextCard } from './nextCard.ts';
 import { PresetCard } from './PresetCard.tsx';
-import type { HereTimed } from './words.ts';
+import type { HereTimed } from './presetTimes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const GROUPS = Object.entries(PRESET_GROUPS) as [PresetGroup, (typeof PRESET_GROUPS)[PresetGroup]][];

@@ -3,7 +3,7 @@ import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESET_RESULTS } from '../../config/presetResults.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { Picture } from './Picture.tsx';
-import { expected, type HereTimed, timeWords } from './words.ts';
+import { expected, type HereTimed, timeWords } from './presetTimes.ts';
 
 interface Props {
   readonly preset: PresetName;

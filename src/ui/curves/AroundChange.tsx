@@ -1,7 +1,7 @@
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { aroundChange } from '../../runs/aroundChange.ts';
 import type { Run } from '../../runs/run.ts';
-import { shownText } from '../run/shown.ts';
+import { shownText } from '../run/metricText.ts';
 import '../styles/around.css';
 
 /** What a change of knobs is told by: what is wanted, and what goes wrong first. */

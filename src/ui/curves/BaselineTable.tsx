@@ -1,11 +1,11 @@
 import { BASELINES } from '../../domain/baselines.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
-import { baselinesOf } from './baselines.ts';
-import { useMarked, useRecorded } from './marked.ts';
-import { readAt } from './reading.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
+import { baselinesOf } from './baselineLines.ts';
+import { useMarked, useRecorded } from './markedUpdate.ts';
+import { readAt } from './curveValue.ts';
 import { traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { percent } from '../parts/format.ts';
+import { percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 
 /** What the agent is measured against, as numbers, and the agent itself; all on the same tasks. */

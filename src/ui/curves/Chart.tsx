@@ -2,7 +2,7 @@ import { memo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
 import { BaselineName } from './BaselineName.tsx';
 import { AXIS, baselineNames, BEHIND, type Frame, MARGIN, ticksOf } from './frame.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 
 /** A line without dots that is drawn at once. */
 const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive: false, connectNulls: true } as const;

@@ -1,6 +1,6 @@
 import { across, AXIS, down, type Frame, MARGIN } from './frame.ts';
-import { useMarked } from './marked.ts';
-import { readAt } from './reading.ts';
+import { useMarked } from './markedUpdate.ts';
+import { readAt } from './curveValue.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 import { textWidth } from '../parts/textWidth.ts';

@@ -1,14 +1,14 @@
 import { useEffect, useReducer } from 'react';
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { live, useLive } from '../run/liveStore.ts';
-import { shownText, shownValue } from '../run/shown.ts';
+import { shownText, shownValue } from '../run/metricText.ts';
 import { fold } from '../shell/folds.ts';
 import { chartVersion, lastUpdate, watchChart } from './chartClock.ts';
 import { metricsOf } from './curves.ts';
-import { useRecorded } from './marked.ts';
+import { useRecorded } from './markedUpdate.ts';
 import '../styles/curve-strip.css';
 
 const WIDTH = 60;

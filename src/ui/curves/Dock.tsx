@@ -13,8 +13,8 @@ import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
 import { CurveStrip } from './CurveStrip.tsx';
 import { wordsAt } from './chartText.ts';
-import { useRecorded } from './marked.ts';
-import { LastChange, ViewControls } from './ViewBar.tsx';
+import { useRecorded } from './markedUpdate.ts';
+import { LastChange, ViewControls } from './ViewControls.tsx';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 

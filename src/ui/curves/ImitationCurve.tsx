@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useLive } from '../run/liveStore.ts';
 import { AXIS, MARGIN, SIDE } from './frame.ts';

@@ -1,6 +1,6 @@
 import { BaselineName } from './BaselineName.tsx';
 import { across, AXIS, baselineNames, down, type Frame, MARGIN, type Row, ticksOf, VALUE_GAP } from './frame.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 
 /**
  * A chart in plain lines: while what is in view moves, for Recharts takes several times longer for each than there is from one paint to

@@ -1,10 +1,10 @@
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Series } from '../../runs/series.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { shownText, shownValue } from '../run/shown.ts';
-import { readAt } from './reading.ts';
+import { shownText, shownValue } from '../run/metricText.ts';
+import { readAt } from './curveValue.ts';
 import { traceOf } from './traces.ts';
 
 const MOST_SAID = 8; // curves: more cannot be listened to

@@ -1,5 +1,5 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 
 type Sum = Extract<EnvView, { kind: 'sum' }>;
 type Bandit = Extract<EnvView, { kind: 'bandit' }>;

@@ -1,5 +1,5 @@
 import type { EnvView, TextRange } from '../../domain/envView.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import '../styles/passages.css';
 
 type View = Extract<EnvView, { kind: 'passages' }>;

@@ -1,21 +1,21 @@
 import { useEffect, useMemo } from 'react';
-import { EXPERIMENTS } from '../../experiments/catalogue.ts';
-import { plannedRuns } from '../../experiments/plan.ts';
-import { tableOf } from '../../experiments/table.ts';
+import { EXPERIMENTS } from '../../experiments/experimentList.ts';
+import { plannedRuns } from '../../experiments/experimentPlan.ts';
+import { tableOf } from '../../experiments/resultTable.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
-import { planHash, readPlan } from './address.ts';
+import { planHash, readPlan } from './planAddress.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
 import { ViewBar } from '../shell/ViewBar.tsx';
 import { Forgotten } from './ExportButtons.tsx';
 import { QueueButtons } from './QueueButtons.tsx';
 import { Results } from './Results.tsx';
-import { resumeStored } from './runner.ts';
+import { resumeStored } from './experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
 import { loadShipped } from './shipped.ts';
 import { Setup } from './Setup.tsx';
-import { useExperiments } from './store.ts';
+import { useExperiments } from './experimentStore.ts';
 
 const TITLE = 'Rollout Playground';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { csvOf, markdownOf } from '../../experiments/exports.ts';
-import type { Table } from '../../experiments/table.ts';
-import { download } from '../export/download.ts';
-import { forget, restoreForgotten, useExperiments } from './store.ts';
+import { csvOf, markdownOf } from '../../experiments/experimentExports.ts';
+import type { Table } from '../../experiments/resultTable.ts';
+import { download } from '../export/fileDownload.ts';
+import { forget, restoreForgotten, useExperiments } from './experimentStore.ts';
 
 /** Takes the table away, or throws its results out. */
 export function ExportButtons({ table }: { readonly table: Table }) {

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
-import { duration } from '../parts/format.ts';
+import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { costOf } from './cost.ts';
+import { costOf } from './experimentCost.ts';
 import type { RunRequest } from './requests.ts';
-import { cancel, pause, resume, start } from './runner.ts';
-import { lacking, useExperiments } from './store.ts';
+import { cancel, pause, resume, start } from './experimentRunner.ts';
+import { lacking, useExperiments } from './experimentStore.ts';
 
 /** Start, pause, cancel, and what it costs. */
 export function QueueButtons() {

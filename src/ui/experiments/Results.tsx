@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import type { Row, Table } from '../../experiments/table.ts';
+import type { Row, Table } from '../../experiments/resultTable.ts';
 import {
   againstText,
   cellText,

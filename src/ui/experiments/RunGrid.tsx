@@ -1,13 +1,13 @@
 import { Fragment } from 'react';
-import { isRun } from '../../experiments/experiment.ts';
-import { resultFor, shippedFor, type PlannedRun } from '../../experiments/plan.ts';
-import type { RunResult } from '../../experiments/result.ts';
-import type { Table } from '../../experiments/table.ts';
-import { duration } from '../parts/format.ts';
+import { isRun } from '../../experiments/experimentDefinition.ts';
+import { resultFor, shippedFor, type PlannedRun } from '../../experiments/experimentPlan.ts';
+import type { RunResult } from '../../experiments/runResult.ts';
+import type { Table } from '../../experiments/resultTable.ts';
+import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Sparkline } from '../parts/Sparkline.tsx';
 import { isSame, requestFor } from './requests.ts';
-import { useExperiments } from './store.ts';
+import { useExperiments } from './experimentStore.ts';
 
 /** Every run of the plan: arms down, seeds across, and how each one stands. */
 export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {

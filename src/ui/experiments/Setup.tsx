@@ -1,10 +1,10 @@
 import { FIELDS, type RunConfig } from '../../config/config.ts';
-import { EXPERIMENT_NAMES, EXPERIMENTS } from '../../experiments/catalogue.ts';
-import { isRun, type Experiment } from '../../experiments/experiment.ts';
-import type { Plan } from '../../experiments/plan.ts';
-import { defaultPlan, MOST_SEEDS } from './address.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS } from '../../experiments/experimentList.ts';
+import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
+import type { Plan } from '../../experiments/experimentPlan.ts';
+import { defaultPlan, MOST_SEEDS } from './planAddress.ts';
 import { NumberInput } from './NumberInput.tsx';
-import { useExperiments } from './store.ts';
+import { useExperiments } from './experimentStore.ts';
 
 const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
   auto: 'WebGPU, else CPU',

@@ -1,6 +1,6 @@
-import { EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
-import { isRun, type Experiment } from '../../experiments/experiment.ts';
-import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/plan.ts';
+import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
+import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
+import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/experimentPlan.ts';
 
 /** A run that is asked for, small enough to be stored; its knobs follow from it. */
 export interface RunRequest extends Pick<Plan, 'experiment' | 'updates' | 'backend'> {

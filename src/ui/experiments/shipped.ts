@@ -1,6 +1,6 @@
-import { SHIPPED, type ExperimentName } from '../../experiments/catalogue.ts';
-import { parseResults, type RunResult } from '../../experiments/result.ts';
-import { useExperiments } from './store.ts';
+import { SHIPPED, type ExperimentName } from '../../experiments/experimentList.ts';
+import { parseResults, type RunResult } from '../../experiments/runResult.ts';
+import { useExperiments } from './experimentStore.ts';
 
 const asked = new Set<ExperimentName>();
 

@@ -1,4 +1,4 @@
-import { parseResult, type RunResult } from '../../experiments/result.ts';
+import { parseResult, type RunResult } from '../../experiments/runResult.ts';
 import { keptText, readKeptText } from '../parts/keptText.ts';
 import { parseRequest, type FailedRun, type RunRequest } from './requests.ts';
 

@@ -5,7 +5,7 @@ import type { PackedRun } from '../../runs/packed.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { convert } from '../run/engine.ts';
 import '../styles/handover.css';
-import { download, fileName } from './download.ts';
+import { download, fileName } from './fileDownload.ts';
 
 const WORDS: Readonly<Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>> = {
   verl: {

@@ -1,5 +1,5 @@
 import { useState, type RefObject } from 'react';
-import { download, fileName } from './download.ts';
+import { download, fileName } from './fileDownload.ts';
 import { pictureOf, pngOf, type Caption } from './svg.ts';
 
 interface Props {

@@ -1,6 +1,6 @@
 import { PRESETS } from '../../config/presets.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { backendText, type Run } from '../../runs/run.ts';
 import type { Frame } from '../curves/frame.ts';

@@ -7,7 +7,7 @@ import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
 import { withKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { type Column, headOf } from './csv.ts';
+import { type Column, headOf } from './curvesCsv.ts';
 
 /** A run as a file: what it was, and its curves. */
 interface RunFile {

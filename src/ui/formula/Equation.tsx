@@ -1,7 +1,7 @@
 import { Fragment } from 'react';
 import type { Line, Part, Piece } from '../../config/formula.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
-import { pin, sameTarget, useFormula } from './pointing.ts';
+import { pin, sameTarget, useFormula } from './formulaTarget.ts';
 import { typeset } from './typeset.tsx';
 
 /** An equation whose terms can be pointed at, reached by keyboard and pinned. */

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useRef } from 'react';
 import { formulaOf } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
-import { Acting } from './Acting.tsx';
+import { Acting } from './TargetDetails.tsx';
 import { Equation } from './Equation.tsx';
-import { bindPointing, useFormula } from './pointing.ts';
+import { bindPointing, useFormula } from './formulaTarget.ts';
 import { Strip } from './Strip.tsx';
 
 /** The formula of the algorithm as the knobs stand, always beside them: what a knob acts on is lit in it, and in the rollout. */

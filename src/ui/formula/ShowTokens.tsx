@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
-import { whole } from '../parts/format.ts';
+import { whole } from '../parts/numberText.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 interface Props {

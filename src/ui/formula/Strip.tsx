@@ -1,4 +1,4 @@
-import { useCurrent } from '../run/current.ts';
+import { useCurrent } from '../run/currentRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 /** The rollout in view as a bar, the tokens that are lit in it: for where the rollout itself is on another tab. */

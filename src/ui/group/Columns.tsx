@@ -2,7 +2,7 @@ import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from '
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS } from '../rollout/kinds.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout } from '../rollout/readRollout.ts';
 
 /** A rollout to set beside others. */
 export interface Column {

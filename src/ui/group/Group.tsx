@@ -11,8 +11,8 @@ import {
   writtenAdvantage,
 } from '../rollout/advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { useCurrent } from '../run/current.ts';
-import { exact, short, signed } from '../parts/format.ts';
+import { useCurrent } from '../run/currentRollout.ts';
+import { exact, short, signed } from '../parts/numberText.ts';
 import { STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
@@ -23,7 +23,7 @@ import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { readRollout } from '../rollout/rollout.ts';
+import { readRollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import { sharedPrefix } from './align.ts';

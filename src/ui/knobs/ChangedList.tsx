@@ -1,9 +1,9 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { PRESETS } from '../../config/presets.ts';
-import { changedFromPreset } from './changed.ts';
+import { changedFromPreset } from './presetDifferences.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';

@@ -1,11 +1,11 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS } from '../../config/config.ts';
 import { contradictions, warnings } from '../../config/contradictions.ts';
-import { said } from '../../config/problem.ts';
+import { said } from '../../config/configProblem.ts';
 import { useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
-import { pendingRestart } from '../run/pending.ts';
+import { pendingRestart } from '../run/pendingKnobs.ts';
 import { Icon } from '../parts/Icon.tsx';
 
 /** What is wrong or odd about the knobs as they stand. */

@@ -1,7 +1,7 @@
 import { choosePreset, useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
 import { forgetFacts, useFacts } from './factsStore.ts';
-import { whole } from '../parts/format.ts';
+import { whole } from '../parts/numberText.ts';
 
 interface Props {
   readonly testId: string;

@@ -3,7 +3,7 @@ import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { idle } from '../../config/idle.ts';
-import { useFormula } from '../formula/pointing.ts';
+import { useFormula } from '../formula/formulaTarget.ts';
 import { Knob } from './Knob.tsx';
 
 /** A group of FIELDS. */

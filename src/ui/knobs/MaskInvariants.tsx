@@ -1,7 +1,7 @@
 import { METRICS } from '../../domain/metrics.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { invariants, judge, type Invariant } from './masks.ts';
+import { invariants, judge, type Invariant } from './maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 /** Numbers counted on the tensors of the last update, each beside what it should be under the masks of that update. */

@@ -3,7 +3,7 @@ import { useConfig } from './configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { maskSentence } from './maskSentence.ts';
 import { overrides } from '../../config/masks.ts';
-import { invariants, judge } from './masks.ts';
+import { invariants, judge } from './maskChecks.ts';
 import { Icon } from '../parts/Icon.tsx';
 
 const MaskDetails = lazy(() => import('./MaskDetails.tsx').then((m) => ({ default: m.MaskDetails })));

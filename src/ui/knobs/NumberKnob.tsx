@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { parseField, type FieldName } from '../../config/config.ts';
-import { ConfigError } from '../../config/problem.ts';
+import { ConfigError } from '../../config/configProblem.ts';
 import { edit, useConfig } from './configStore.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
 import { Icon } from '../parts/Icon.tsx';
 

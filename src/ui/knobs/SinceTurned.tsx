@@ -2,7 +2,7 @@ import type { FieldName } from '../../config/fields.ts';
 import { aroundChange } from '../../runs/aroundChange.ts';
 import { lastTurned } from '../run/knobFlags.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { shownText } from '../run/shown.ts';
+import { shownText } from '../run/metricText.ts';
 
 const TOLD = ['rollout/success'] as const;
 

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../../config/fields.ts';
-import { following } from '../../config/following.ts';
+import { following } from '../../config/linkedKnobs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { FIRST_PRESET, readHash } from '../address/hash.ts';
 

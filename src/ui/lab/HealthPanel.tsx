@@ -1,9 +1,9 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
-import { useRecorded } from '../curves/marked.ts';
+import { useRecorded } from '../curves/markedUpdate.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { HEALTH } from '../shell/HealthChip.tsx';

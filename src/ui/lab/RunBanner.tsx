@@ -4,7 +4,7 @@ import { FIELDS } from '../../config/fields.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { abandon, cancelStart, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
-import { recover } from '../resume/actions.ts';
+import { recover } from '../resume/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
 import { latestStanding } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';

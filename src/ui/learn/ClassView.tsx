@@ -1,5 +1,5 @@
 import { Fragment, lazy, Suspense, useRef } from 'react';
-import { download } from '../export/download.ts';
+import { download } from '../export/fileDownload.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { chosenFiles } from '../parts/placedFiles.ts';
 import { CHAPTERS, chapterNamed } from './chapters.ts';

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { download, fileName } from '../export/download.ts';
+import { download, fileName } from '../export/fileDownload.ts';
 import type { ChapterId } from './chapters.ts';
 import { classFileText } from './classFile.ts';
 import { remember, useProgress } from './progress.ts';

@@ -2,7 +2,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import { pointAtHardestPush, showStandingOut } from './actions.ts';
 import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
-import { UNMASKED } from '../trials/recipes.ts';
+import { UNMASKED } from '../comparisons/recipes.ts';
 
 /** A chapter: something to read, and exercises in the lab beside it. Its words stand in the catalogue of texts, under its id. */
 interface Chapter {

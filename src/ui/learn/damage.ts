@@ -1,7 +1,7 @@
 import { live, useLive } from '../run/liveStore.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { UNMASKED } from '../trials/recipes.ts';
+import { UNMASKED } from '../comparisons/recipes.ts';
 import { begin, stepToDamage } from './actions.ts';
 
 let stop: (() => void) | undefined; // of the last press

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { ExperimentName } from '../../experiments/catalogue.ts';
+import type { ExperimentName } from '../../experiments/experimentList.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';

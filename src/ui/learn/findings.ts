@@ -2,7 +2,7 @@ import { usesGroups } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
-import { groupStats } from '../rollout/rollout.ts';
+import { groupStats } from '../rollout/readRollout.ts';
 import { EPSILON } from '../rollout/advantage.ts';
 import type { Finding, SeenArm } from './exercise.ts';
 

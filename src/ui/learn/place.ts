@@ -1,6 +1,6 @@
 import { CHAPTERS, chapterNamed, exerciseNamed, type ChapterId } from './chapters.ts';
 import { isLanguage, LANGUAGES, type Language } from './texts/shape.ts';
-import { visible } from '../address/visible.ts';
+import { visible } from '../address/addressText.ts';
 
 /** The class view, among the chapters of an address. */
 export const CLASS = 'class';

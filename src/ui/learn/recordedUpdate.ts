@@ -1,7 +1,7 @@
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { pause, toBatch, useReplay } from '../replay/player.ts';
 import { useLive } from '../run/liveStore.ts';
-import { withdraw } from '../run/withdraw.ts';
+import { withdraw } from '../run/discardRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import type { RecordedUpdate, SeenArm } from './exercise.ts';
 import { Unable } from './said.ts';

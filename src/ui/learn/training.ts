@@ -1,10 +1,10 @@
 import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { loadShipped } from '../experiments/shipped.ts';
-import { useExperiments } from '../experiments/store.ts';
+import { useExperiments } from '../experiments/experimentStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { step } from '../run/transport.ts';
-import { useRuns } from '../runs/store.ts';
+import { useRuns } from '../runs/runStore.ts';
 import { begin } from './actions.ts';
 import type { ArmPlan, Exercise, SeenArm } from './exercise.ts';
 import { Unable } from './said.ts';

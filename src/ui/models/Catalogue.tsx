@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
-import { CATALOGUE, HUB, type OfferedModel } from '../../hub/catalogue.ts';
-import type { KeptModel } from '../../hub/keeping.ts';
+import { CATALOGUE, HUB, type OfferedModel } from '../../hub/modelCatalogue.ts';
+import type { KeptModel } from '../../hub/keptModels.ts';
 import type { Listing } from '../../hub/listing.ts';
-import { bytes, count } from '../parts/format.ts';
-import { checkedInWords } from './words.ts';
+import { bytes, count } from '../parts/numberText.ts';
+import { checkedInWords } from './modelText.ts';
 import { ask, fetchModel, openKept, pauseFetching, refreshKept, remove, useDownloads } from './downloads.ts';
 
 /** Models to download: address, size, licence. The page contacts no server before a press. */

@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
-import { short, whole } from '../parts/format.ts';
+import { short, whole } from '../parts/numberText.ts';
 import { Flow, type FlowChannel } from './Flow.tsx';
-import { Sampling } from './Sampling.tsx';
-import { clearText, say, stopWriting, useModels } from './store.ts';
+import { Sampling } from './ModelSampling.tsx';
+import { clearText, say, stopWriting, useModels } from './modelStore.ts';
 import { TaskComposer } from './TaskComposer.tsx';
-import { useTasks } from './tasks.ts';
+import { useTasks } from './taskStore.ts';
 
 /** A conversation with the model that is open: free text, answered token by token. */
 export function Chat() {

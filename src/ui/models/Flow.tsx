@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, memo, type MouseEvent, useCallback, useState } from 'react';
-import type { SpokenToken } from '../../wire/speaking.ts';
-import { count } from '../parts/format.ts';
+import type { SpokenToken } from '../../wire/speakerMessages.ts';
+import { count } from '../parts/numberText.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Block, Passage } from './passages.ts';

@@ -1,7 +1,7 @@
 import { tokenAt } from './passages.ts';
-import { sayInstead, useModels } from './store.ts';
+import { sayInstead, useModels } from './modelStore.ts';
 import '../styles/distribution.css';
-import { perCent, whole } from '../parts/format.ts';
+import { perCent, whole } from '../parts/numberText.ts';
 
 /** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
 export function Likeliest() {

@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
-import { bytes, duration, whole } from '../parts/format.ts';
+import { bytes, duration, whole } from '../parts/numberText.ts';
 import { machineInWords } from './machine.ts';
-import { closeModel, openModel, plan as planFor, useModels } from './store.ts';
+import { closeModel, openModel, plan as planFor, useModels } from './modelStore.ts';
 
 const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CPU' };
 

@@ -1,8 +1,8 @@
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { bytes, count, whole } from '../parts/format.ts';
+import { bytes, count, whole } from '../parts/numberText.ts';
 import { Memory } from './Memory.tsx';
-import { useModels } from './store.ts';
-import { formatsInWords, templateInWords, weightsInWords } from './words.ts';
+import { useModels } from './modelStore.ts';
+import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
 
 /** What a checkpoint is, what opening it takes, and the button that does. */
 export function ModelCardPanel({ card }: { readonly card: ModelCard }) {

@@ -7,7 +7,7 @@ import { ModelCardPanel } from './ModelCardPanel.tsx';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { Likeliest } from './Likeliest.tsx';
-import { cancel, useModels } from './store.ts';
+import { cancel, useModels } from './modelStore.ts';
 import { TraineePanel } from './Trainee.tsx';
 import { TrainIt } from './TrainIt.tsx';
 import { Pick, PickBar } from './Pick.tsx';

@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from 'react';
-import { openPicked } from './open.ts';
+import { openPicked } from './openModel.ts';
 
 /** The place to drop or choose a checkpoint, with the models that can be opened. */
 export function Pick({ children }: { readonly children: ReactNode }) {

@@ -1,14 +1,14 @@
 import { type SubmitEvent, useEffect } from 'react';
 import { TEXT_ENVS } from '../../config/environments.ts';
-import type { ExpertPlay, PlayedTask } from '../../wire/speaking.ts';
+import type { ExpertPlay, PlayedTask } from '../../wire/speakerMessages.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { paid, short } from '../parts/format.ts';
+import { paid, short } from '../parts/numberText.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
-import { Sampling } from './Sampling.tsx';
-import { stopWriting, useModels } from './store.ts';
-import { anotherTask, beginTask, chooseEnv, playTurns, typeTurn, useTasks } from './tasks.ts';
+import { Sampling } from './ModelSampling.tsx';
+import { stopWriting, useModels } from './modelStore.ts';
+import { anotherTask, beginTask, chooseEnv, playTurns, typeTurn, useTasks } from './taskStore.ts';
 
 /** A task of an environment with its tool: chosen, then played by the model, or by the person who types in its place. */
 export function TaskComposer() {

@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { following } from '../../config/following.ts';
+import { following } from '../../config/linkedKnobs.ts';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import { standingOf } from '../../runs/standing.ts';
-import { short } from '../parts/format.ts';
-import type { GivenModel } from '../run/givenModel.ts';
+import { short } from '../parts/numberText.ts';
+import type { GivenModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
-import { planTraining, useModels } from './store.ts';
-import { goOnBeside, savedBeside, type SavedBeside, trainOn } from './train.ts';
+import { planTraining, useModels } from './modelStore.ts';
+import { goOnBeside, savedBeside, type SavedBeside, trainOn } from './trainModel.ts';
 import { TrainingMemory } from './TrainingMemory.tsx';
 import { TrainKnob } from './TrainKnob.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type FieldName, FIELDS, parseField } from '../../config/config.ts';
-import { ConfigError } from '../../config/problem.ts';
+import { ConfigError } from '../../config/configProblem.ts';
 
 interface Props {
   readonly name: FieldName;

@@ -4,7 +4,7 @@ import { PRESETS } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { givenModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { useModels } from './store.ts';
+import { useModels } from './modelStore.ts';
 import { type Known, traineeInWords } from './trainee.ts';
 
 const ASK_MS = 250; // a dragged slider asks this often

@@ -1,6 +1,6 @@
 import { FIELDS } from '../../config/fields.ts';
 import { type FittingKnob, isTooLarge, type TrainingPlan } from '../../domain/trainingPlan.ts';
-import { bytes } from '../parts/format.ts';
+import { bytes } from '../parts/numberText.ts';
 import { machineBytes, machineInWords } from './machine.ts';
 import { MemoryParts } from './Memory.tsx';
 

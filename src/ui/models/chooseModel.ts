@@ -1,6 +1,6 @@
 import { chosenFiles } from '../parts/placedFiles.ts';
-import { modelOf } from './open.ts';
-import { takeForRun } from './train.ts';
+import { modelOf } from './openModel.ts';
+import { takeForRun } from './trainModel.ts';
 
 /** Asks for the file, or the folder, of the checkpoint that a run waits for. */
 export function chooseModel(of: 'file' | 'folder'): void {

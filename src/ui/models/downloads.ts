@@ -1,11 +1,11 @@
 import { create } from 'zustand';
-import { HUB } from '../../hub/catalogue.ts';
-import { keptFiles, keptModels, type KeptModel, removeModel } from '../../hub/keeping.ts';
+import { HUB } from '../../hub/modelCatalogue.ts';
+import { keptFiles, keptModels, type KeptModel, removeModel } from '../../hub/keptModels.ts';
 import type { Listing } from '../../hub/listing.ts';
-import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloading.ts';
+import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloaderMessages.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { notice } from '../shell/notices.ts';
-import { lookAt } from './store.ts';
+import { lookAt } from './modelStore.ts';
 
 interface DownloadsState {
   readonly kept: readonly KeptModel[];

@@ -1,5 +1,5 @@
 import { Role } from '../../domain/tokens.ts';
-import type { SpokenToken } from '../../wire/speaking.ts';
+import type { SpokenToken } from '../../wire/speakerMessages.ts';
 import type { Kind } from '../rollout/kinds.ts';
 
 /** A stretch of text that ends with a line, so that blocks one below the other read as the text itself. */

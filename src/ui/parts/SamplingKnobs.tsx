@@ -1,5 +1,5 @@
 import { FIELDS } from '../../config/fields.ts';
-import type { TalkSampling } from '../../domain/asking.ts';
+import type { TalkSampling } from '../../domain/taskForm.ts';
 
 const KNOBS = ['temperature', 'topK', 'topP'] as const;
 

@@ -1,5 +1,5 @@
 import { meanCurve } from '../../experiments/statistics.ts';
-import { percent } from './format.ts';
+import { percent } from './numberText.ts';
 
 const WIDTH = 112;
 const HEIGHT = 30;

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { AskForm } from '../../domain/asking.ts';
+import type { AskForm } from '../../domain/taskForm.ts';
 import '../styles/task-choice.css';
 import { Icon } from './Icon.tsx';
 

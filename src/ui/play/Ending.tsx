@@ -1,11 +1,11 @@
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { STOPS } from '../rollout/kinds.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
-import type { PlayedEpisode } from '../../domain/played.ts';
-import { readTokens, textOf } from '../rollout/rollout.ts';
+import type { PlayedEpisode } from '../../domain/playedTask.ts';
+import { readTokens, textOf } from '../rollout/readRollout.ts';
 import type { AgentRecord, Table } from './game.ts';
 
 interface Props {

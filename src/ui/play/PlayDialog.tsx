@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { actsIn } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted } from '../parts/counted.ts';
-import { short } from '../parts/format.ts';
+import { counted } from '../parts/countText.ts';
+import { short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';

@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import type { PlayedEpisode } from '../../domain/played.ts';
+import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { signed } from '../parts/format.ts';
+import { signed } from '../parts/numberText.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { agentOnly } from '../../config/masks.ts';
-import { PART_LABELS, partsOfEpisode } from '../rollout/rewards.ts';
+import { PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
 import { PlainToken } from '../rollout/PlainToken.tsx';
-import { readTokens } from '../rollout/rollout.ts';
+import { readTokens } from '../rollout/readRollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
 

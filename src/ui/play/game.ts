@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { Answer } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { currentOf } from '../run/current.ts';
+import { currentOf } from '../run/currentRollout.ts';
 import { play } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { groupStats } from '../rollout/rollout.ts';
+import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 /** What lies on the table: an episode as far as it has come. */

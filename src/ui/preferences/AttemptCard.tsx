@@ -3,7 +3,7 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import type { Pair } from './pairs.ts';
-import { readRollout, textOf } from '../rollout/rollout.ts';
+import { readRollout, textOf } from '../rollout/readRollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 
 interface Props {

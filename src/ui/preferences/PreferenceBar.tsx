@@ -1,4 +1,4 @@
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';

@@ -1,5 +1,5 @@
 import { hackingSentence } from './hacking.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ChartCard } from '../curves/ChartCard.tsx';

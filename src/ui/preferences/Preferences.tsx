@@ -1,7 +1,7 @@
 import { useState, type KeyboardEvent } from 'react';
 import { useConfig } from '../knobs/configStore.ts';
 import { prefer } from '../run/engine.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { attemptOf, pairOf, type Pair } from './pairs.ts';
 import { useSelection } from '../shell/selectionStore.ts';

@@ -1,5 +1,5 @@
 import type { MetricName } from '../../domain/metrics.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import type { Series } from '../../runs/series.ts';
 
 const ENOUGH = 10; // updates

@@ -1,7 +1,7 @@
 import type { ChoiceReason, KernelReport, TriedSet } from '../../config/kernelChoice.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
-import { useProfile } from './store.ts';
+import { useProfile } from './profileStore.ts';
 
 const WHY: Readonly<Record<ChoiceReason, string>> = {
   default: 'Safe kernels for this kind of adapter: nothing was measured on it when this run began.',

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { roofline, type KernelClock, type KernelWork } from '../../domain/profile.ts';
-import { bytes, count, percent, short } from '../parts/format.ts';
+import { bytes, count, percent, short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { measure } from '../run/engine.ts';
-import { useProfile, type Measured } from './store.ts';
+import { useProfile, type Measured } from './profileStore.ts';
 
 const CLOCKS: Readonly<Record<KernelClock, string>> = {
   timestamps: 'GPU timestamps around repeats of each kernel',

@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
-import { download } from '../export/download.ts';
+import { download } from '../export/fileDownload.ts';
 import { fence } from '../run/engine.ts';
-import { bytes, count, percent } from '../parts/format.ts';
+import { bytes, count, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/profile.css';
-import { reportOf, traceOf } from './exports.ts';
+import { reportOf, traceOf } from './profileExports.ts';
 import { ChoicePanel } from './ChoicePanel.tsx';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
-import { keptTimes, meanTimes, useProfile, type Measured } from './store.ts';
+import { keptTimes, meanTimes, useProfile, type Measured } from './profileStore.ts';
 
 /** Where the time goes: stages of an update, kernels against the device's ceilings, memory, and what to tell others. */
 export function Profile() {

@@ -1,7 +1,7 @@
 import { STAGES, type Stage } from '../../domain/profile.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
-import { keptTimes, type MeanTimes, spanInWords } from './store.ts';
+import { keptTimes, type MeanTimes, spanInWords } from './profileStore.ts';
 
 const SAYS: Readonly<Record<Stage, string>> = {
   sampling: 'rollouts: drawing tokens, tools and environment',

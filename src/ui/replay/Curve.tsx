@@ -1,5 +1,5 @@
 import { METRICS } from '../../domain/metrics.ts';
-import { percent } from '../parts/format.ts';
+import { percent } from '../parts/numberText.ts';
 
 const SMALL = { width: 320, height: 58 };
 const PAD = { left: 34, right: 8, top: 6, bottom: 7 };

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
 import { PRESETS } from '../../config/presets.ts';
 import { RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
-import { percent } from '../parts/format.ts';
+import { percent } from '../parts/numberText.ts';
 import { hasWebGpu } from '../parts/webGpu.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';

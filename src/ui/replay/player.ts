@@ -4,10 +4,10 @@ import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { currentRoute } from '../address/route.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { currentOf } from '../run/current.ts';
+import { currentOf } from '../run/currentRollout.ts';
 import { live, showCurves, showNoBatch, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { recordedRun } from './recorded.ts';
+import { recordedRun } from './shippedRecording.ts';
 
 const TOKEN_MS = 180;
 const OBSERVATION_MS = 420; // what came back is to be noticed

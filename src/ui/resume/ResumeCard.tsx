@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
-import { duration } from '../parts/format.ts';
+import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
-import { resume } from './actions.ts';
+import { resume } from './resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { standingOf } from '../../runs/standing.ts';
-import { useRuns } from '../runs/store.ts';
-import { forgetSaved, lookForSaved } from './offers.ts';
+import { useRuns } from '../runs/runStore.ts';
+import { forgetSaved, lookForSaved } from './resumeOffers.ts';
 
 /** Offers the runs of earlier visits, and says which of them cannot be read. */
 export function ResumeCard() {

@@ -1,9 +1,9 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
 import { standingOf } from '../../runs/standing.ts';
-import { bringBack } from './actions.ts';
-import { useRuns } from '../runs/store.ts';
-import { letGo } from './offers.ts';
+import { bringBack } from './resumeRun.ts';
+import { useRuns } from '../runs/runStore.ts';
+import { letGo } from './resumeOffers.ts';
 
 const UNDO_MS = 8000;
 

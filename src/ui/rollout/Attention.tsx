@@ -1,14 +1,14 @@
 import { type CSSProperties, useMemo, useState } from 'react';
 import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked, useLearned } from '../run/asked.ts';
-import { percent, whole } from '../parts/format.ts';
+import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { percent, whole } from '../parts/numberText.ts';
 import { type Source, wordOf } from '../run/inspect.ts';
-import { useInsists } from '../run/insisting.ts';
-import { Unanswered } from '../run/Unanswered.tsx';
+import { useInsists } from '../run/acceptedCost.ts';
+import { Unanswered } from '../run/CostQuestion.tsx';
 import { type Kind, KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { readRollout } from './rollout.ts';
+import { readRollout } from './readRollout.ts';
 import '../styles/attention.css';
 
 interface Subject extends Source {

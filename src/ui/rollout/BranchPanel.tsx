@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
 import { type Branch, treeOf, useBranches } from './branches.ts';
-import { short, whole } from '../parts/format.ts';
+import { short, whole } from '../parts/numberText.ts';
 import { sharedPrefix } from '../group/align.ts';
 import { type Column, Columns } from '../group/Columns.tsx';
 import type { Source } from '../run/inspect.ts';
 import { STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { readRollout, type Rollout, textOf } from './rollout.ts';
+import { readRollout, type Rollout, textOf } from './readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import '../styles/branch.css';

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
-import type { Said } from '../../domain/shown.ts';
+import type { Said } from '../../domain/demonstrationText.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked } from '../run/asked.ts';
+import { useAsked } from '../run/runAnswers.ts';
 import { useLive } from '../run/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { type Kind, KINDS } from './kinds.ts';

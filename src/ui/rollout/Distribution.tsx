@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from './branches.ts';
-import { arrow, perCent, short, signed, whole } from '../parts/format.ts';
+import { arrow, perCent, short, signed, whole } from '../parts/numberText.ts';
 import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
-import { useInsists } from '../run/insisting.ts';
+import { useInsists } from '../run/acceptedCost.ts';
 import { useLive } from '../run/liveStore.ts';
-import { Unanswered } from '../run/Unanswered.tsx';
+import { Unanswered } from '../run/CostQuestion.tsx';
 import '../styles/distribution.css';
 
 const MOST_BARS = 10;

@@ -1,5 +1,5 @@
-import { turnInView, useCurrent } from '../run/current.ts';
-import { short } from '../parts/format.ts';
+import { turnInView, useCurrent } from '../run/currentRollout.ts';
+import { short } from '../parts/numberText.ts';
 import { STOPS } from './kinds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { useLive } from '../run/liveStore.ts';

@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
 import { channelValue } from './channels.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { useCurrent } from '../run/current.ts';
+import { useCurrent } from '../run/currentRollout.ts';
 import { usesCritic } from '../../config/estimators.ts';
-import { percent, short, signed } from '../parts/format.ts';
+import { percent, short, signed } from '../parts/numberText.ts';
 import { KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { PART_LABELS, partsOfToken } from './rewards.ts';
-import { Deeper } from './Deeper.tsx';
+import { PART_LABELS, partsOfToken } from './rewardParts.ts';
+import { Deeper } from './TokenExplanations.tsx';
 import { whatPushed } from './pushWords.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';

@@ -1,7 +1,7 @@
 import type { KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { useCurrent } from '../run/current.ts';
-import { short } from '../parts/format.ts';
+import { useCurrent } from '../run/currentRollout.ts';
+import { short } from '../parts/numberText.ts';
 import { live } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';

@@ -2,9 +2,9 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { writtenAdvantage } from './advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { exact, short, signed } from '../parts/format.ts';
+import { exact, short, signed } from '../parts/numberText.ts';
 import { live } from '../run/liveStore.ts';
-import { groupStats } from './rollout.ts';
+import { groupStats } from './readRollout.ts';
 import { usesGroups, whitens } from '../../config/estimators.ts';
 
 interface Props {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
-import { useCurrent } from '../run/current.ts';
+import { useCurrent } from '../run/currentRollout.ts';
 import { live } from '../run/liveStore.ts';
-import { auditMask } from './rollout.ts';
+import { auditMask } from './readRollout.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { Facts } from './Facts.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { whole } from '../parts/format.ts';
+import { whole } from '../parts/numberText.ts';
 
 const isPhone = () => matchMedia('(max-width: 860px)').matches;
 

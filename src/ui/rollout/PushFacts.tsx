@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { pushFormula } from '../../config/formula.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { signed } from '../parts/format.ts';
+import { signed } from '../parts/numberText.ts';
 import { pushAt } from './push.ts';
 import { passFormula, pushes } from './pushWords.ts';
 

@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel, type ChannelView } from './channels.ts';
-import { short } from '../parts/format.ts';
+import { short } from '../parts/numberText.ts';
 import type { Ghost } from '../shell/selectionStore.ts';
-import { unmeasured } from './unmeasured.ts';
+import { unmeasured } from './missingNumbers.ts';
 
 interface Props {
   readonly channel: Channel;

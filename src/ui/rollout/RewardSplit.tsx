@@ -1,6 +1,6 @@
 import type { EpisodeView } from '../../domain/episode.ts';
-import { signed } from '../parts/format.ts';
-import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewards.ts';
+import { signed } from '../parts/numberText.ts';
+import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewardParts.ts';
 
 interface Props {
   readonly episode: Pick<EpisodeView, 'parts'>;

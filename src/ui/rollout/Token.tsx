@@ -9,8 +9,8 @@ import {
   isClippedOnce,
 } from './channels.ts';
 import { Mark } from '../formula/mark.ts';
-import { short, signed } from '../parts/format.ts';
-import type { Current } from '../run/current.ts';
+import { short, signed } from '../parts/numberText.ts';
+import type { Current } from '../run/currentRollout.ts';
 import { selectToken } from '../shell/selectionStore.ts';
 import { KINDS } from './kinds.ts';
 

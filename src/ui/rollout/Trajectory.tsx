@@ -1,12 +1,12 @@
 import { Fragment, memo, useMemo, useRef, type KeyboardEvent } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { CHANNELS, channelScale, type Channel, type ChannelView } from './channels.ts';
-import { turnInView, useCurrent, type Current } from '../run/current.ts';
-import { paid } from '../parts/format.ts';
+import { turnInView, useCurrent, type Current } from '../run/currentRollout.ts';
+import { paid } from '../parts/numberText.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { useMoved } from './moved.ts';
-import { type Span, type Turn, turnsUpTo } from './rollout.ts';
+import { useMoved } from './tokenChanges.ts';
+import { type Span, type Turn, turnsUpTo } from './readRollout.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
 import { Token } from './Token.tsx';

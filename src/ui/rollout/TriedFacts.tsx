@@ -1,4 +1,4 @@
-import { signed } from '../parts/format.ts';
+import { signed } from '../parts/numberText.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { channelValue, type ChannelView } from './channels.ts';

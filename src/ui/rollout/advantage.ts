@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { BASELINES, baselineOf, type GroupBaseline, usesGroups } from '../../config/estimators.ts';
-import { groupStats } from './rollout.ts';
+import { groupStats } from './readRollout.ts';
 
 /** The ε of the trainer's division. */
 export const EPSILON = 1e-6;

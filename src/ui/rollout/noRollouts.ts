@@ -1,6 +1,6 @@
 import { PRESETS, type PresetName } from '../../config/presets.ts';
-import { counted } from '../parts/counted.ts';
-import { short } from '../parts/format.ts';
+import { counted } from '../parts/countText.ts';
+import { short } from '../parts/numberText.ts';
 import type { Session } from '../run/liveStore.ts';
 
 interface Empty {

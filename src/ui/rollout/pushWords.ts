@@ -1,5 +1,5 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { exact, signed } from '../parts/format.ts';
+import { exact, signed } from '../parts/numberText.ts';
 import { passesOf } from './push.ts';
 
 /** What one epoch did to a token through its own term of the objective. */

@@ -1,7 +1,7 @@
 import { visible } from '../../base/visible.ts';
-import { bytes, count } from '../parts/format.ts';
+import { bytes, count } from '../parts/numberText.ts';
 import { PatternForm } from './PatternForm.tsx';
-import { closeFiles, stopReading, useRollouts } from './store.ts';
+import { closeFiles, stopReading, useRollouts } from './rolloutFileStore.ts';
 
 /** What is open, how far reading is, and what could not be read. */
 export function FileBar() {

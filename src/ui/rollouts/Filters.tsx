@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { decimal } from '../../base/decimal.ts';
 import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
-import { count, percent } from '../parts/format.ts';
-import { search, table, useRollouts } from './store.ts';
+import { count, percent } from '../parts/numberText.ts';
+import { search, table, useRollouts } from './rolloutFileStore.ts';
 
 const ORDERS: readonly Order[] = ['step', 'group', 'reward'];
 const BOUNDS = [

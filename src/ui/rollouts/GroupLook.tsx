@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import { short } from '../parts/format.ts';
-import { groupStats } from '../rollout/rollout.ts';
+import { short } from '../parts/numberText.ts';
+import { groupStats } from '../rollout/readRollout.ts';
 import { RecordHead } from './RecordView.tsx';
 import { Segments } from './Segments.tsx';
-import { table, useRollouts } from './store.ts';
+import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
 const MOST = 16; // side by side

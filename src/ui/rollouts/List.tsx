@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
-import { count, short } from '../parts/format.ts';
-import { table, useRollouts } from './store.ts';
+import { count, short } from '../parts/numberText.ts';
+import { table, useRollouts } from './rolloutFileStore.ts';
 
 const ROW = 28; // px
 const BESIDE = 12; // rows drawn beyond either edge

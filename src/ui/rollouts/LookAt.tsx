@@ -2,7 +2,7 @@ import type { MeansByStep } from '../../rollouts/select.ts';
 import { GroupLook } from './GroupLook.tsx';
 import { RecordView } from './RecordView.tsx';
 import { StepsLook } from './StepsLook.tsx';
-import { type Look, useRollouts } from './store.ts';
+import { type Look, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
 const LOOKS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { DEFAULT_PATTERN, PATTERN_LABELS, readNames, type SplitPattern } from '../../rollouts/pattern.ts';
-import { setPattern, useRollouts } from './store.ts';
+import { DEFAULT_PATTERN, PATTERN_LABELS, readNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
+import { setPattern, useRollouts } from './rolloutFileStore.ts';
 
 const PARTS = Object.keys(PATTERN_LABELS) as (keyof SplitPattern)[];
 

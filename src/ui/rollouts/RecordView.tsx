@@ -1,10 +1,15 @@
 import { useState } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { visible } from '../../base/visible.ts';
-import { absentOf } from '../../rollouts/absent.ts';
-import { type RolloutRecord, TOKEN_CHANNEL_NAMES, TOKEN_CHANNELS, type TokenChannel } from '../../rollouts/rollout.ts';
-import type { ReadRollout } from '../../wire/reading.ts';
-import { short, signed } from '../parts/format.ts';
+import { absentOf } from '../../rollouts/missingChannels.ts';
+import {
+  type RolloutRecord,
+  TOKEN_CHANNEL_NAMES,
+  TOKEN_CHANNELS,
+  type TokenChannel,
+} from '../../rollouts/rolloutRecord.ts';
+import type { ReadRollout } from '../../wire/readerMessages.ts';
+import { short, signed } from '../parts/numberText.ts';
 import { STOPS } from '../rollout/kinds.ts';
 import { Segments } from './Segments.tsx';
 

@@ -5,14 +5,14 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import { routeOf } from '../address/hash.ts';
 import '../styles/tokens.css';
 import '../styles/rollouts.css';
-import { readRolloutsHash, rolloutsHash } from './address.ts';
+import { readRolloutsHash, rolloutsHash } from './rolloutsAddress.ts';
 import { FileBar } from './FileBar.tsx';
 import { Filters } from './Filters.tsx';
 import { List } from './List.tsx';
 import { LookAt } from './LookAt.tsx';
-import { openSample } from './open.ts';
+import { openSample } from './openRollouts.ts';
 import { StepCurves } from './StepCurves.tsx';
-import { table, useRollouts } from './store.ts';
+import { table, useRollouts } from './rolloutFileStore.ts';
 import { useListed } from './useListed.ts';
 import { Welcome } from './Welcome.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLive } from '../run/liveStore.ts';
-import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saved.ts';
+import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
 
 /** Saves rollouts of the run in the lab: the batch in view or all that are kept, in either format. */
 export function SaveRollouts() {

@@ -5,8 +5,8 @@ import {
   type Segment,
   TOKEN_CHANNELS,
   type TokenChannel,
-} from '../../rollouts/rollout.ts';
-import { short, signed } from '../parts/format.ts';
+} from '../../rollouts/rolloutRecord.ts';
+import { short, signed } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { Chunk } from './Chunk.tsx';

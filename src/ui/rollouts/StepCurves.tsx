@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'react';
 import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 
 const LABELS: Readonly<Record<StepMean, string>> = {

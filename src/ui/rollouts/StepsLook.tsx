@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
 import { nearestStep, type StepMeans } from '../../rollouts/select.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, short } from '../parts/numberText.ts';
 import { RecordHead } from './RecordView.tsx';
 import { Segments } from './Segments.tsx';
-import { table, useRollouts } from './store.ts';
+import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
 /** Two steps side by side: their means, and a rollout of each. */

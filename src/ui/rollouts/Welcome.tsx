@@ -1,8 +1,8 @@
 import { useId, useRef } from 'react';
-import { FORMATS } from '../../rollouts/formats.ts';
-import { openPicked, openRun, openSample } from './open.ts';
+import { FORMATS } from '../../rollouts/rolloutFormats.ts';
+import { openPicked, openRun, openSample } from './openRollouts.ts';
 import { SaveRollouts } from './SaveRollouts.tsx';
-import { useRollouts } from './store.ts';
+import { useRollouts } from './rolloutFileStore.ts';
 
 /** What the screen is for, and the ways to a file. */
 export function Welcome() {

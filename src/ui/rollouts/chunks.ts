@@ -1,4 +1,4 @@
-import type { Segment } from '../../rollouts/rollout.ts';
+import type { Segment } from '../../rollouts/rolloutRecord.ts';
 
 /** Characters, and tokens with a number each, that are shown of a segment at first, and as many more each time a reader asks. */
 export const SHOWN = { characters: 6000, tokens: 600 };

@@ -1,6 +1,6 @@
 import { ownLines } from '../../rollouts/writeOwn.ts';
-import type { PickedFile } from '../../wire/reading.ts';
-import { recordedRun } from '../replay/recorded.ts';
+import type { PickedFile } from '../../wire/readerMessages.ts';
+import { recordedRun } from '../replay/shippedRecording.ts';
 
 /** The rollouts of the shipped recording as a file of this project's own format. */
 export async function sampleFile(): Promise<PickedFile> {

@@ -1,4 +1,4 @@
-import type { SegmentKind } from '../../rollouts/rollout.ts';
+import type { SegmentKind } from '../../rollouts/rolloutRecord.ts';
 import { KINDS } from '../rollout/kinds.ts';
 
 /** What each kind of segment is called and marked with: the kinds of the page, and what other chat templates have besides. */

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { listed, ordered } from '../../rollouts/select.ts';
-import { table, useRollouts } from './store.ts';
+import { table, useRollouts } from './rolloutFileStore.ts';
 
 /** The rows that are listed, in order; worked out once for each change of what is listed. */
 export function useListed(): Int32Array {

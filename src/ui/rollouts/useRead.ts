@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { ReadRollout } from '../../wire/reading.ts';
-import { areThere, readRows, useRollouts } from './store.ts';
+import type { ReadRollout } from '../../wire/readerMessages.ts';
+import { areThere, readRows, useRollouts } from './rolloutFileStore.ts';
 
 /** Rollouts by their rows, read from the file when they are looked at; empty until they have come. */
 export function useRead(rows: readonly number[]): readonly ReadRollout[] {

@@ -8,7 +8,7 @@ import {
   slopeInterval,
   type Interval,
 } from '../../base/inference.ts';
-import { type Evaluated, evaluatedIn, isWholeSet } from '../../domain/evaluated.ts';
+import { type Evaluated, evaluatedIn, isWholeSet } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Series } from '../../runs/series.ts';

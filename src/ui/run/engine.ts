@@ -1,23 +1,23 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
-import type { PlayedTask } from '../../domain/played.ts';
+import type { PlayedTask } from '../../domain/playedTask.ts';
 import type { Attempt } from '../../domain/preferences.ts';
-import type { FolderTask } from '../../wire/folders.ts';
+import type { FolderTask } from '../../wire/folderMessages.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import type { Run } from '../../runs/run.ts';
-import type { GivenModel } from './givenModel.ts';
-import { RunClient, type ToldEvent } from './client.ts';
+import type { GivenModel } from './pickedModel.ts';
+import { RunClient, type ToldEvent } from './runClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
 import { flush, hear, type Resuming } from './runEvents.ts';
 import { setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
-import { pendingLive } from './pending.ts';
+import { pendingLive } from './pendingKnobs.ts';
 import { saveNow, takeCheckpoint } from '../runs/saving.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { SILENT_WORDS } from './watch.ts';
+import { SILENT_WORDS } from './workerWatch.ts';
 
 const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;

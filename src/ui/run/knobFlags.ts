@@ -1,6 +1,6 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { RunEvent } from '../../wire/events.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import { addFlag } from './liveRun.ts';
 
 const before = new Map<FieldName, string | number>(); // values of knobs whose change was sent and does not act yet

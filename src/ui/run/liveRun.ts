@@ -5,7 +5,7 @@ import { type Opened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { nameOf } from '../runs/keptRun.ts';
-import { nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
+import { nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 import { live, showCurves, STILL, useLive } from './liveStore.ts';
 
 const SAVE_MS = 4000;

@@ -1,8 +1,8 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { Course, HeldOut, Trend } from './course.ts';
-import { EVALUATED_WORDS, evaluatedWords } from '../../domain/evaluated.ts';
-import { duration, percent, points } from '../parts/format.ts';
+import { EVALUATED_WORDS, evaluatedWords } from '../../domain/evaluationSet.ts';
+import { duration, percent, points } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
 
 /** How a run goes: a headline of at most twelve words, what it means, and the numbers that it rests on. */

@@ -1,7 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { currentOf } from './current.ts';
+import { currentOf } from './currentRollout.ts';
 import { live, useLive } from './liveStore.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import type { StepScale } from './stepScales.ts';
 import { step, stepOptimizer } from './transport.ts';

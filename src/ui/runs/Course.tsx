@@ -1,11 +1,11 @@
 import type { Trace } from '../../runs/buckets.ts';
 import type { Run } from '../../runs/run.ts';
-import type { ReadAt } from '../curves/reading.ts';
+import type { ReadAt } from '../curves/curveValue.ts';
 import { useView } from '../curves/view.ts';
 import type { KeptMetric } from './keptRun.ts';
 import { bandOf, courseOf, type SeedGroup } from './courses.ts';
 import { DASHES, type Line } from './line.ts';
-import { PAD, type Place } from './place.ts';
+import { PAD, type Place } from './curvePlacement.ts';
 
 interface CourseProps extends Line {
   readonly course: Trace;

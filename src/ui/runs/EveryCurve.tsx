@@ -1,12 +1,12 @@
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import type { Run } from '../../runs/run.ts';
 import { useView } from '../curves/view.ts';
-import { shownText } from '../run/shown.ts';
+import { shownText } from '../run/metricText.ts';
 import { courseOf } from './courses.ts';
 import { KEPT_METRICS, type KeptMetric, lastOf } from './keptRun.ts';
 import { DASHES, type Line } from './line.ts';
-import { endOf, scaleOf } from './place.ts';
-import { useRuns } from './store.ts';
+import { endOf, scaleOf } from './curvePlacement.ts';
+import { useRuns } from './runStore.ts';
 
 const WIDTH = 160;
 const HEIGHT = 56;

@@ -3,7 +3,7 @@ import { PRESETS } from '../../config/presets.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 
 /** What a run is that has no other beside it: the knobs that are not as its preset has them, and where one can go on from it. */
 export function OnlyRun({ run }: { readonly run: Run }) {

@@ -1,22 +1,22 @@
 import { useId, useRef, useState } from 'react';
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { ticksOf } from '../curves/frame.ts';
 import type { Ground } from '../curves/gestures.ts';
-import { readAt } from '../curves/reading.ts';
+import { readAt } from '../curves/curveValue.ts';
 import { useView } from '../curves/view.ts';
-import { ViewControls } from '../curves/ViewBar.tsx';
-import { short } from '../parts/format.ts';
+import { ViewControls } from '../curves/ViewControls.tsx';
+import { short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
-import { shownText } from '../run/shown.ts';
+import { shownText } from '../run/metricText.ts';
 import { Band, Course, nameOf } from './Course.tsx';
 import { courseOf, seedGroups } from './courses.ts';
 import type { Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
-import { endOf, HEIGHT, labelPlaces, newestOf, PAD, placeOf, scaleOf } from './place.ts';
+import { endOf, HEIGHT, labelPlaces, newestOf, PAD, placeOf, scaleOf } from './curvePlacement.ts';
 import type { Run } from '../../runs/run.ts';
 import { lastOf, type KeptMetric } from './keptRun.ts';
-import { comparable, useRuns } from './store.ts';
+import { comparable, useRuns } from './runStore.ts';
 
 interface Props {
   readonly metric: KeptMetric;

@@ -1,5 +1,5 @@
 import type { RefObject } from 'react';
-import { csvOfCurves, headOf } from '../export/csv.ts';
+import { csvOfCurves, headOf } from '../export/curvesCsv.ts';
 import { presetText, smoothingText } from '../export/caption.ts';
 import { useView } from '../curves/view.ts';
 import { nameOf } from './Course.tsx';

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
-import { csvOfCurves } from '../export/csv.ts';
-import { download, fileName } from '../export/download.ts';
+import { csvOfCurves } from '../export/curvesCsv.ts';
+import { download, fileName } from '../export/fileDownload.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
 import { type PackedRun, packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
@@ -73,7 +73,7 @@ function packedNow(): PackedRun | null {
 
 /** Opens the rollouts that the run under way keeps on their own screen, where they can be saved too. */
 async function showRollouts(): Promise<void> {
-  const { openRun } = await import('../rollouts/open.ts');
+  const { openRun } = await import('../rollouts/openRollouts.ts');
   await openRun();
   location.assign('#/rollouts');
 }

@@ -1,6 +1,6 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import { hashOf } from '../address/hash.ts';
-import { percent } from '../parts/format.ts';
+import { percent } from '../parts/numberText.ts';
 import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useReplay } from '../replay/player.ts';
@@ -9,9 +9,9 @@ import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/runs.css';
-import { TrialPanel } from '../trials/TrialPanel.tsx';
+import { TrialPanel } from '../comparisons/ComparisonPanel.tsx';
 import { chooseFile } from '../checkpoints/importFolder.ts';
-import { Compared } from './Compared.tsx';
+import { Compared } from './ComparisonTable.tsx';
 import { EveryCurve } from './EveryCurve.tsx';
 import type { Line } from './line.ts';
 import { OnlyRun } from './OnlyRun.tsx';
@@ -22,7 +22,7 @@ import { backendText, type Run } from '../../runs/run.ts';
 import { fullName, KEPT_METRICS, type KeptMetric, lastOf, metricLabel, MOST_NAMED } from './keptRun.ts';
 import { RunFiles } from './RunFiles.tsx';
 import { SameKernels } from './SameKernels.tsx';
-import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
+import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './runStore.ts';
 
 /** The runs of this browser: drawn over each other, set against a baseline, told apart by what they differ in. */
 export function Runs() {

@@ -1,5 +1,5 @@
 import { newestFirst } from './saveOrder.ts';
-import { type Saved, storedRun } from './stored.ts';
+import { type Saved, storedRun } from './storedRun.ts';
 
 /** What lies at one place of the store: anybody may have touched it. */
 export interface Kept {

@@ -1,15 +1,15 @@
 import { parseConfig } from '../../config/config.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { metricWords } from '../../domain/evaluated.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { PRESETS } from '../../config/presets.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/format.ts';
+import { knobText } from '../parts/numberText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
 import { keptText, readKeptText } from '../parts/keptText.ts';
 import { backendText, bareRun, readBackend, type Change, type Run } from '../../runs/run.ts';
 import { type Drawn, Series } from '../../runs/series.ts';
-import { shownValue } from '../run/shown.ts';
+import { shownValue } from '../run/metricText.ts';
 
 /** Metrics that are kept of a run. */
 export const KEPT_METRICS = [

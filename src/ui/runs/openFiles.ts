@@ -5,8 +5,8 @@ import { LogError } from '../../runs/log.ts';
 import type { Run } from '../../runs/run.ts';
 import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
-import { ReaderClient } from '../rollouts/client.ts';
-import { MOST_RUNS, nextId, putRun, toggleShown, useRuns } from './store.ts';
+import { ReaderClient } from '../rollouts/readerClient.ts';
+import { MOST_RUNS, nextId, putRun, toggleShown, useRuns } from './runStore.ts';
 
 /** What came of the files that were opened last. */
 export const useOpened = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({

@@ -1,6 +1,6 @@
 import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
-import { bindRuns } from './store.ts';
+import { bindRuns } from './runStore.ts';
 
 /** Puts the run under way into the list when the page is left or hidden, and when it pauses. Returns a function that stops. */
 export function bindRecorder(): () => void {

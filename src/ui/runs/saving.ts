@@ -5,12 +5,12 @@ import { standingOf } from '../../runs/standing.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from './saveRefusal.ts';
 import { dropSaved, slotsKept, writeSaved } from './database.ts';
 import { nextOrder } from './saveOrder.ts';
-import { isFree, ownSlot } from './slot.ts';
-import { useRuns } from './store.ts';
-import type { Saved } from './stored.ts';
+import { isFree, ownSlot } from './saveSlot.ts';
+import { useRuns } from './runStore.ts';
+import type { Saved } from './storedRun.ts';
 
 /** A run is saved after its first update and then this often, or as often as that takes a twentieth of the page's time. */
 const SAVE_MS = 1000;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { bytes } from '../parts/format.ts';
-import { download, fileName } from '../export/download.ts';
+import { bytes } from '../parts/numberText.ts';
+import { download, fileName } from '../export/fileDownload.ts';
 import { canvasOf, standAlone } from '../export/svg.ts';
 import { useReplay } from '../replay/player.ts';
 import { live } from '../run/liveStore.ts';

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { download, fileName } from '../export/download.ts';
+import { download, fileName } from '../export/fileDownload.ts';
 import { pngOf, standAlone } from '../export/svg.ts';
 import { Card, CARD } from './Card.tsx';
 import type { Moment } from './moment.ts';

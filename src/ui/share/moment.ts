@@ -1,10 +1,10 @@
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { currentRoute } from '../address/route.ts';
-import { counted } from '../parts/counted.ts';
-import { percent } from '../parts/format.ts';
-import { readRollout, type Rollout } from '../rollout/rollout.ts';
-import { turnInView } from '../run/current.ts';
+import { counted } from '../parts/countText.ts';
+import { percent } from '../parts/numberText.ts';
+import { readRollout, type Rollout } from '../rollout/readRollout.ts';
+import { turnInView } from '../run/currentRollout.ts';
 import { live } from '../run/liveStore.ts';
 import { useReplay } from '../replay/player.ts';
 import { useStage } from '../stage/stageStore.ts';

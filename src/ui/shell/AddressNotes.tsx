@@ -1,14 +1,14 @@
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
-import { said } from '../../config/problem.ts';
+import { said } from '../../config/configProblem.ts';
 import { beyond } from './beyond.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { useCurrent } from '../run/current.ts';
+import { useCurrent } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useRoute } from '../address/route.ts';
 import { useSelection } from './selectionStore.ts';
 import '../styles/notes.css';
-import { whole } from '../parts/format.ts';
+import { whole } from '../parts/numberText.ts';
 
 /** What the address asked for and did not get, and knobs that cannot run together where no control says so: on every screen. */
 export function AddressNotes() {

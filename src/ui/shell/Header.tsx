@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { ChangedKnobs, Trained } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
-import { duration } from '../parts/format.ts';
+import { duration } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Brand } from './Brand.tsx';
 import { HealthChip } from './HealthChip.tsx';

@@ -2,11 +2,11 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { useAddress } from '../address/address.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { bytes, count, duration } from '../parts/format.ts';
+import { bytes, count, duration } from '../parts/numberText.ts';
 import { hasWebGpu } from '../parts/webGpu.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { stepWords } from '../run/stepWords.ts';
-import { Saved } from '../resume/Saved.tsx';
+import { Saved } from '../resume/SaveStatus.tsx';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 
 /** What runs on what, how fast, and which stage it is in. */

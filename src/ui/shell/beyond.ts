@@ -1,4 +1,4 @@
-import type { Current } from '../run/current.ts';
+import type { Current } from '../run/currentRollout.ts';
 import type { Pointed } from '../address/hash.ts';
 
 /** How far the run on this page is. */

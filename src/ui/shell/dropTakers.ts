@@ -37,11 +37,11 @@ const TAKERS: readonly Taker[] = [
   {
     takes: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.(safetensors|gguf)$/i),
     take: async ({ name, files }) => {
-      const models = await import('../models/open.ts');
+      const models = await import('../models/openModel.ts');
       if (await models.isTextModel(files)) {
         const given = models.modelOf(files);
         // in the lab, where a run waits for one, it is what the run learns beside
-        const { takeForRun } = await import('../models/train.ts');
+        const { takeForRun } = await import('../models/trainModel.ts');
         if (!given || currentRoute() !== 'lab' || !(await takeForRun(given))) models.openPlaced(files);
         return;
       }
@@ -63,7 +63,7 @@ const TAKERS: readonly Taker[] = [
     takes: (dropped) =>
       has(dropped, LINES) || (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, OTHERS)),
     take: async ({ files }) => {
-      (await import('../rollouts/open.ts')).openPlaced(files);
+      (await import('../rollouts/openRollouts.ts')).openPlaced(files);
       if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
     },
   },

@@ -1,6 +1,6 @@
 import { CHANNEL_NAMES } from '../rollout/channels.ts';
 import { undo } from '../knobs/configStore.ts';
-import { currentOf, turnInView } from '../run/current.ts';
+import { currentOf, turnInView } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
 import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
@@ -41,7 +41,7 @@ const actions: Readonly<Record<string, () => void>> = {
   '[': () => void import('../run/stepping.ts').then((m) => m.toBatch(-1)),
   ']': () => void import('../run/stepping.ts').then((m) => m.toBatch(1)),
   ...toScreens,
-  x: () => void import('../trials/recipes.ts').then((m) => m.openFork()),
+  x: () => void import('../comparisons/recipes.ts').then((m) => m.openFork()),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   n: () => moveTurn(1),

@@ -1,6 +1,6 @@
 import { useConfig } from '../knobs/configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { shownText, shownValue } from '../run/shown.ts';
+import { shownText, shownValue } from '../run/metricText.ts';
 
 /** Says in the tab's title how far the run is, hidden or not. `update` is the newest, which the page may not show yet. */
 export function writeTitle(update: number): void {

@@ -24,7 +24,7 @@ export interface Ghost {
 
 /** Tokens that the term or the knob pointed at touches. */
 export interface Lit {
-  readonly marks: Uint8Array; // (B,T); src/ui/formula/touched.ts says what each is
+  readonly marks: Uint8Array; // (B,T); src/ui/formula/touchedTokens.ts says what each is
   readonly group: boolean; // the rollouts of the task in view are compared
 }
 

@@ -1,7 +1,7 @@
 import { useConfig } from '../knobs/configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useReplay } from '../replay/player.ts';
-import { auditMask } from '../rollout/rollout.ts';
+import { auditMask } from '../rollout/readRollout.ts';
 import { useSelection } from './selectionStore.ts';
 import { type inject, question } from '../run/transport.ts';
 

@@ -4,7 +4,7 @@ import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/upTo.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/counted.ts';
+import { counted } from '../parts/countText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { type Fared, isOver, type Play, turnAt } from './play.ts';
 import { TokenLine } from './TokenLine.tsx';

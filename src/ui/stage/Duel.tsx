@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { PresetName } from '../../config/presets.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/counted.ts';
-import { percent } from '../parts/format.ts';
+import { counted } from '../parts/countText.ts';
+import { percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Board, outcome } from './Board.tsx';
 import { Contest } from './Contest.tsx';

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
-import { percent } from '../parts/format.ts';
+import { percent } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { Curve, curveScale } from '../replay/Curve.tsx';
 import { toUpdate } from './stageStore.ts';

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { PresetName } from '../../config/presets.ts';
 import { RECORDINGS } from '../../config/recordings.ts';
 import { useAddress } from '../address/address.ts';
-import { noteLeft } from '../address/left.ts';
+import { noteLeft } from '../address/lastAddress.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { toNearest } from '../replay/player.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { differences, useConfig } from '../knobs/configStore.ts';
-import { useAsked } from '../run/asked.ts';
+import { useAsked } from '../run/runAnswers.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
 import type { Question } from '../../wire/questions.ts';

@@ -1,6 +1,6 @@
 import type { PlayedBatch } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { readRollout, type Rollout } from '../rollout/rollout.ts';
+import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
 /** How one side fared at a task. */
 export interface Fared {

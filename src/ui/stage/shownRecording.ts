@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { recordedRun } from '../replay/recorded.ts';
+import { recordedRun } from '../replay/shippedRecording.ts';
 
 /** The recording of a preset: null until it has come, `missing` where it cannot be had. */
 export function useRecording(preset: PresetName): Recording | 'missing' | null {

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { VOICES } from '../../domain/asking.ts';
+import { VOICES } from '../../domain/taskForm.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Distribution } from '../rollout/Distribution.tsx';
@@ -9,8 +9,8 @@ import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
-import { Overall } from './Overall.tsx';
-import { Sampling } from './Sampling.tsx';
+import { Overall } from './EvaluationChange.tsx';
+import { Sampling } from './VoiceSampling.tsx';
 import { playOn, regenerate, type Said, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
 import { TaskForm } from './TaskForm.tsx';
 import { VoiceColumn } from './VoiceColumn.tsx';
@@ -134,7 +134,7 @@ function Steps({ said }: { readonly said: readonly Said[] }) {
 
 /** What was said beside other rollouts, where it can be looked at token by token and saved; each voice is of its own step. */
 async function openAsRollouts(said: readonly Said[]): Promise<void> {
-  const { openBatches } = await import('../rollouts/open.ts');
+  const { openBatches } = await import('../rollouts/openRollouts.ts');
   const kept = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
   openBatches('talk', kept, said[0]?.source.vocabulary ?? []);
 }

@@ -1,12 +1,12 @@
-import type { Voice } from '../../domain/asking.ts';
+import type { Voice } from '../../domain/taskForm.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { Role } from '../../domain/tokens.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { paid, short } from '../parts/format.ts';
+import { paid, short } from '../parts/numberText.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
-import { type Span, type Turn, turnsUpTo } from '../rollout/rollout.ts';
+import { type Span, type Turn, turnsUpTo } from '../rollout/readRollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
 import { useFold } from '../rollout/useFold.tsx';

@@ -1,11 +1,11 @@
 import { create } from 'zustand';
-import type { AskedTask, AskForm, TalkSampling, Voice } from '../../domain/asking.ts';
+import type { AskedTask, AskForm, TalkSampling, Voice } from '../../domain/taskForm.ts';
 import { Role } from '../../domain/tokens.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { reply, type Source } from '../run/inspect.ts';
 import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
-import { readRollout, type Rollout } from '../rollout/rollout.ts';
+import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
 /** A task that was asked; with the same luck the environment's dice fall the same again, with the same take the agent's draws. */
 interface Asked {

@@ -2,10 +2,10 @@ import { Role } from '../../domain/tokens.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { pointAtHardestPush } from '../learn/actions.ts';
 import { hardestObservation } from '../learn/hardestObservation.ts';
-import { counted } from '../parts/counted.ts';
-import { percent, signed } from '../parts/format.ts';
+import { counted } from '../parts/countText.ts';
+import { percent, signed } from '../parts/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
-import { auditMask, readRollout } from '../rollout/rollout.ts';
+import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 

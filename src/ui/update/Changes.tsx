@@ -1,12 +1,12 @@
 import type { CSSProperties } from 'react';
-import { arrow, change as delta, probability } from '../parts/format.ts';
+import { arrow, change as delta, probability } from '../parts/numberText.ts';
 import { type BatchSource, wordOf } from '../run/inspect.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { readRollout } from '../rollout/rollout.ts';
+import { readRollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import type { Change } from './changes.ts';
-import { rolloutName } from './names.ts';
+import { rolloutName } from './rolloutNames.ts';
 
 /** The tokens whose probability an update changed most; a click chooses one, here and on every other screen. */
 export function Changes({ source, changes }: { readonly source: BatchSource; readonly changes: readonly Change[] }) {

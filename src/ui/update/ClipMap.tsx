@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { isClipped, type Moved } from '../rollout/channels.ts';
-import { percent, short, signed } from '../parts/format.ts';
+import { percent, short, signed } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import type { BatchSource } from '../run/inspect.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';

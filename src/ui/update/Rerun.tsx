@@ -1,16 +1,16 @@
 import { Fragment, useMemo } from 'react';
 import type { PlayedBatch } from '../../domain/batch.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked } from '../run/asked.ts';
-import { exact, percent } from '../parts/format.ts';
+import { useAsked } from '../run/runAnswers.ts';
+import { exact, percent } from '../parts/numberText.ts';
 import { sharedPrefix } from '../group/align.ts';
 import type { BatchSource } from '../run/inspect.ts';
-import { useInsists } from '../run/insisting.ts';
-import { Unanswered } from '../run/Unanswered.tsx';
+import { useInsists } from '../run/acceptedCost.ts';
+import { Unanswered } from '../run/CostQuestion.tsx';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { readRollout } from '../rollout/rollout.ts';
-import { rolloutName, rolloutsText } from './names.ts';
+import { readRollout } from '../rollout/readRollout.ts';
+import { rolloutName, rolloutsText } from './rolloutNames.ts';
 
 interface Props {
   readonly source: BatchSource | null;

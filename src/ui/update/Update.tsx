@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { batchLogprobs, type BatchSource, type Missing } from '../run/inspect.ts';
-import { useInsists } from '../run/insisting.ts';
-import { Unanswered } from '../run/Unanswered.tsx';
-import { useAsked, useLearned } from '../run/asked.ts';
-import { useCurrent } from '../run/current.ts';
+import { useInsists } from '../run/acceptedCost.ts';
+import { Unanswered } from '../run/CostQuestion.tsx';
+import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { useCurrent } from '../run/currentRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';

@@ -2,14 +2,14 @@ import { type CSSProperties, useMemo, useState } from 'react';
 import type { Why as WhyAnswer } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
-import { useAsked, useLearned } from '../run/asked.ts';
-import { arrow, change, exact } from '../parts/format.ts';
+import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { arrow, change, exact } from '../parts/numberText.ts';
 import type { Source } from '../run/inspect.ts';
-import { useInsists } from '../run/insisting.ts';
-import { costWords, Unanswered } from '../run/Unanswered.tsx';
+import { useInsists } from '../run/acceptedCost.ts';
+import { costWords, Unanswered } from '../run/CostQuestion.tsx';
 import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
-import { rolloutName } from './names.ts';
+import { rolloutName } from './rolloutNames.ts';
 import { type Bar, predicted, stepsInWords, whyBars } from './whyBars.ts';
 
 interface Subject extends Source {

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { Why } from '../../domain/readings.ts';
-import { counted } from '../parts/counted.ts';
+import { counted } from '../parts/countText.ts';
 
 /** One cause of a change, as a bar. */
 export interface Bar {

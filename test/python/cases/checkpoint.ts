@@ -2,16 +2,16 @@
 // CPU backend makes of 25 episodes: ids, text, roles, turns and logits, played greedily without the grammar mask and with it.
 import path from 'node:path';
 import { checkpointFiles } from '../../../src/checkpoints/write.ts';
-import { nodeHost } from '../../../src/cli/host.ts';
-import { writeFolder } from '../../../src/cli/folders.ts';
+import { nodeHost } from '../../../src/cli/nodeHost.ts';
+import { writeFolder } from '../../../src/cli/diskFolders.ts';
 import { parseConfig, type RunConfig } from '../../../src/config/config.ts';
 import { Role } from '../../../src/domain/tokens.ts';
 import { envSettings } from '../../../src/envs/index.ts';
 import { encodeSafetensors, type SafeTensor } from '../../../src/formats/safetensors.ts';
-import { createCpuPolicy, type CpuPolicy } from '../../../src/model/cpu/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../../src/model/cpu/cpuPolicy.ts';
 import { evaluatedReset } from '../../../src/rl/evaluatedTasks.ts';
-import { learningMath } from '../../../src/rl/learningMath.ts';
-import type { EpisodeRecord } from '../../../src/rl/record.ts';
+import { learningMath } from '../../../src/rl/plainLearningMath.ts';
+import type { EpisodeRecord } from '../../../src/rl/episodeRecord.ts';
 import { rollout } from '../../../src/rl/rollout.ts';
 import { evalSampling, evalTaskSeed } from '../../../src/rl/settings.ts';
 import { bareRun } from '../../../src/runs/run.ts';

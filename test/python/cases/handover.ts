@@ -9,10 +9,10 @@ import { demonstrator, expert, type Player } from '../../../src/envs/players.ts'
 import { openEpisode, type Stepper } from '../../../src/envs/stepper.ts';
 import { parseFacts } from '../../../src/facts/parse.ts';
 import { ENGINES } from '../../../src/config/mappedKnob.ts';
-import { rulesOf } from '../../../src/handover/tasks.ts';
+import { rulesOf } from '../../../src/handover/taskRows.ts';
 import { packedRun } from '../../../src/runs/packed.ts';
 import { bareRun } from '../../../src/runs/run.ts';
-import { handOver } from '../../../src/session/handover.ts';
+import { handOver } from '../../../src/session/handOverRun.ts';
 import type { Host } from '../../../src/session/host.ts';
 import { openSession } from '../../../src/session/session.ts';
 import { Role } from '../../../src/domain/tokens.ts';

@@ -7,13 +7,13 @@ import { openFolderCheckpoint, openGgufCheckpoint } from '../../../src/checkpoin
 import { Purpose, random } from '../../../src/base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../../../src/domain/tokens.ts';
 import { encodeSafetensors, type SafeTensor } from '../../../src/formats/safetensors.ts';
-import { type AdapterConfig, adapterParameters } from '../../../src/model/adapters.ts';
+import { type AdapterConfig, adapterParameters } from '../../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../../src/model/architecture.ts';
-import { openCpuAdaptedPolicy } from '../../../src/model/cpu/adapters/policy.ts';
+import { openCpuAdaptedPolicy } from '../../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { GivenCredit, Policy } from '../../../src/model/policy.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../../../src/model/settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../../../src/model/learningSettings.ts';
 import type { WeightSource } from '../../../src/model/weightSource.ts';
-import { learningMath } from '../../../src/rl/learningMath.ts';
+import { learningMath } from '../../../src/rl/plainLearningMath.ts';
 import { ADAPTERS, drawnAdapters } from '../../adapters/made.ts';
 import { onDisk, python, smollm2 } from '../packages.ts';
 

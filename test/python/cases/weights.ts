@@ -11,8 +11,8 @@ import {
 import type { ByteSource } from '../../../src/formats/byteSource.ts';
 import { openGguf } from '../../../src/formats/gguf.ts';
 import { readPacked } from '../../../src/formats/packedTensor.ts';
-import { FormatError } from '../../../src/formats/problem.ts';
-import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/textModel.ts';
+import { FormatError } from '../../../src/formats/formatProblem.ts';
+import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel } from '../../../src/model/gpu/textModel.ts';
 import type { TextModel } from '../../../src/model/textModel.ts';
 import { widened } from '../../../src/model/weightSource.ts';

@@ -1,7 +1,7 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { AttentionView } from '../../../domain/readings.ts';
-import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
+import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
@@ -19,13 +19,13 @@ import type { TimedArithmetic } from '../timed.ts';
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { AdapterPolicy } from './adapterPolicy.ts';
-import type { AdaptedLearner } from './learner.ts';
+import type { AdaptedLearner } from './adaptedLearner.ts';
 import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
-import { adaptedAttention, adaptedNextLogits } from './readings.ts';
+import { adaptedAttention, adaptedNextLogits } from './adaptedReadings.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
-import { valueHead } from './valueHead.ts';
+import { valueHead } from './adaptedValueHead.ts';
 
 /** How adapters are opened on the CPU. */
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {

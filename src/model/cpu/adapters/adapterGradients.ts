@@ -1,4 +1,4 @@
-import { adapted, type AdapterConfig, adapterScale, type Linear } from '../../adapters.ts';
+import { adapted, type AdapterConfig, adapterScale, type Linear } from '../../loraAdapters.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import type { Learned } from '../network.ts';
 import type { Real } from '../real.ts';

@@ -1,17 +1,17 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
-import { type AdapterConfig, adapterParameters, initialAdapters } from '../../adapters.ts';
+import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
 import type { Parameter, Weights } from '../../architecture.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { Policy, PolicySpec, PolicyState } from '../../policy.ts';
 import type { StepStats } from '../../policyReport.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../../settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../../learningSettings.ts';
 import { BatchPolicy } from '../batchPolicy.ts';
 import { type Learned, readNetwork, readPool, resetNetwork, writeNetwork } from '../network.ts';
 import { adamW } from '../optimizer.ts';
 import type { Real } from '../real.ts';
-import { accumulateAdapted, type AdaptedLearner, scoreAll } from './learner.ts';
+import { accumulateAdapted, type AdaptedLearner, scoreAll } from './adaptedLearner.ts';
 
 /** What adapters beside a checkpoint are learned in, and by whose mathematics. */
 export interface AdapterPolicyParts {

@@ -1,8 +1,8 @@
-import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
+import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { PolicySpec } from '../../policy.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import { adapted } from '../../adapters.ts';
+import { adapted } from '../../loraAdapters.ts';
 import { type Capacity, forwardRoomSize, recomputeSize } from '../activations.ts';
 import { headSize } from '../head.ts';
 import { bytesPer, type Precision } from '../real.ts';

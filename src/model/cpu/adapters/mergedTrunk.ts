@@ -1,4 +1,4 @@
-import { adapted, type AdapterConfig, adapterScale, type Adapted } from '../../adapters.ts';
+import { adapted, type AdapterConfig, adapterScale, type Adapted } from '../../loraAdapters.ts';
 import { parameters, type Parameter } from '../../architecture.ts';
 import { storedTensor, type StoredTensor, type WeightSource } from '../../weightSource.ts';
 import type { Arithmetic } from '../arithmetic.ts';

@@ -1,4 +1,4 @@
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batchArrays.ts';
 import type { RowReader } from '../decoder.ts';
 import { gatherRows } from '../layers.ts';
 import type { Trunk } from '../network.ts';

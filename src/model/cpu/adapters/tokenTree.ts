@@ -1,4 +1,4 @@
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batchArrays.ts';
 import { sharedBeginnings } from '../../sharedBeginnings.ts';
 import type { Wanted } from '../packing.ts';
 import type { ValueTargets } from '../valueHead.ts';

@@ -7,7 +7,7 @@ import { type Real, reals } from '../real.ts';
 import { attentionBackward, closeLayer, feedForwardBackward, runLayer, wholeProducts } from '../transformer.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
-import type { GivenGradients, Step, TargetScores, TreeNetwork } from './learner.ts';
+import type { GivenGradients, Step, TargetScores, TreeNetwork } from './adaptedLearner.ts';
 import type { TokenTree } from './tokenTree.ts';
 
 /** What passes on the CPU read and write. */

@@ -1,10 +1,10 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
-import type { AdapterConfig } from '../../adapters.ts';
+import type { AdapterConfig } from '../../loraAdapters.ts';
 import { AdapterPolicy } from '../../cpu/adapters/adapterPolicy.ts';
-import type { AdaptedLearner } from '../../cpu/adapters/learner.ts';
-import { valueHead } from '../../cpu/adapters/valueHead.ts';
+import type { AdaptedLearner } from '../../cpu/adapters/adaptedLearner.ts';
+import { valueHead } from '../../cpu/adapters/adaptedValueHead.ts';
 import { Decoder } from '../../cpu/decoder.ts';
 import type { Learned } from '../../cpu/network.ts';
 import type { Real } from '../../cpu/real.ts';

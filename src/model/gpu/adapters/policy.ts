@@ -4,7 +4,7 @@ import { Pipelines, type PipelineEntry } from '../../../gpu/pipelines.ts';
 import { ShapePool } from '../../../gpu/plan.ts';
 import { shareGpu } from '../../../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../../../gpu/tensor.ts';
-import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
+import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import { createLearned } from '../../cpu/network.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';

@@ -1,4 +1,4 @@
-import type { Batch } from '../../cpu/batch.ts';
+import type { Batch } from '../../cpu/batchArrays.ts';
 import type { Real } from '../../cpu/real.ts';
 import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { write } from '../../../gpu/tensor.ts';

@@ -2,7 +2,7 @@ import type { Gpu } from '../../../gpu/device.ts';
 import { uniformOf } from '../../../gpu/kernel.ts';
 import { targetScores } from '../../../gpu/kernels/index.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
-import type { AdapterConfig } from '../../adapters.ts';
+import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import type { Learned } from '../../cpu/network.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';

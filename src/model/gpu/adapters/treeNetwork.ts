@@ -5,7 +5,7 @@ import { Readback } from '../../../gpu/readback.ts';
 import { write } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
-import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/adapters/learner.ts';
+import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/adapters/adaptedLearner.ts';
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
 import { recordMerge } from './sites.ts';

@@ -1,7 +1,7 @@
 import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
-import type { AdapterConfig } from '../../adapters.ts';
+import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import type { SetParts } from '../kernelSets.ts';
 import { rmsnorm, rmsnormBackward } from '../layers.ts';

@@ -1,4 +1,4 @@
-import type { BlockFormat } from '../../../formats/blocks/formats.ts';
+import type { BlockFormat } from '../../../formats/blocks/blockFormats.ts';
 import { narrowedHalves } from '../../../formats/half.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';

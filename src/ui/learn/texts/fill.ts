@@ -1,4 +1,4 @@
-import { percent, short, whole } from '../../parts/format.ts';
+import { percent, short, whole } from '../../parts/numberText.ts';
 import type { NumberFormat } from '../exercise.ts';
 
 /** A place in a sentence: its name, and how what is put there is written. */

@@ -1,0 +1,159 @@
+import { shareInterval } from '../base/inference.ts';
+import { visible } from '../base/visible.ts';
+import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
+import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
+import { EVALUATED_WORDS, evaluatedIn, isWholeSet } from '../domain/evaluationSet.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import { parameterCount } from '../model/architecture.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import { backendText } from '../runs/run.ts';
+import type { Form } from './modelConfigFile.ts';
+import { FILES } from './checkpointFolder.ts';
+import { modelOf } from './model.ts';
+
+/** README.md: the model card. What it was trained on and how, what was measured with which seed, how to load it and how to go on. */
+export function cardFile(run: PackedRun, form: Form): string {
+  const { checkpoint } = run;
+  const model = modelOf(checkpoint);
+  const { config } = checkpoint;
+  const kind = form === 'qwen2' ? 'Qwen2' : 'Llama';
+  return `${[
+    FRONT_MATTER,
+    `# ${plain(run.name)}`,
+    `A ${checkpoint.tongue ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILES.curves})`,
+    '## Measured',
+    measured(run),
+    '## Load it',
+    checkpoint.tongue ? LOAD_TEXT : load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
+    ...(form === 'qwen2' ? [QWEN] : []),
+    ...(checkpoint.tongue
+      ? [textTurns(checkpoint.vocabulary.length)]
+      : wordTurns(config, checkpoint.vocabulary.length)),
+    ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
+    '## Go on training',
+    GO_ON,
+    '## Settings',
+    'Knobs that are not at their defaults:',
+    settings(run),
+    '## Files',
+    '`config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` are the model. `value_head.safetensors` is the critic’s head where it shares the trunk; `training_state.safetensors` has AdamW’s moments and, where there are any, a separate critic and a reward model; `playground.json` has the knobs and the place in training; `metrics.jsonl` every curve.',
+  ].join('\n\n')}\n`;
+}
+
+/** README.md of a run on a checkpoint: what its adapters are beside, what was measured and how to go on. */
+export function adapterCard(run: PackedRun, base: BaseMark): string {
+  const { checkpoint } = run;
+  const { config, begun, networks } = checkpoint;
+  const count = Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
+  return `${[
+    FRONT_MATTER,
+    `# ${plain(run.name)}`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILES.curves})`,
+    '## Measured',
+    measured(run),
+    '## Go on training',
+    '```sh\nnpm run train -- --resume FOLDER --model FILE\n```\n\n`FILE` is the checkpoint it began with; another is refused. It goes on with the next update, bit for bit on the same backend.',
+    '## Settings',
+    'Knobs that are not at their defaults:',
+    settings(run),
+    '## Files',
+    '`adapter_config.json` and `adapter_model.safetensors` are the adapter as PEFT has them (`PeftModel.from_pretrained(model, FOLDER)`); `npm run adapter -- merge --base FILE --adapter FOLDER --to merged.gguf` merges it. `training_state.safetensors` has it too, with the adapters the run began with and AdamW’s moments; `playground.json` the knobs and the place in training; `metrics.jsonl` every curve. The checkpoint’s own weights are in none of them.',
+  ].join('\n\n')}\n`;
+}
+
+const FRONT_MATTER = `---
+library_name: transformers
+pipeline_tag: text-generation
+tags: [rollout-playground, reinforcement-learning, agent]
+---`;
+
+const load = (env: EnvName, tokenizer: string) => `\`\`\`python
+from transformers import AutoModelForCausalLM, ${tokenizer}
+model, tokenizer = AutoModelForCausalLM.from_pretrained("."), ${tokenizer}.from_pretrained(".")
+print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].prompt}", return_tensors="pt"))[0]))
+\`\`\`
+
+\`.\` is this folder. Any task in the agent’s words will do, as the page shows them in a rollout.`;
+
+/** `generate` takes a conversation; the tool's schema and the system prompt are those of a rollout on the page. */
+const LOAD_TEXT = `\`\`\`python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
+messages = [{"role": "user", "content": "Find the number from 0 to 15."}]
+inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+print(tokenizer.decode(model.generate(**inputs)[0]))
+\`\`\`
+
+\`.\` is this folder. It was trained on conversations with a system prompt and a tool, as the page shows them in a rollout; give those too.`;
+
+const textTurns = (tokens: number) =>
+  `A turn ends at an id that \`generation_config.json\` names. Calls are JSON within \`<tool_call>\`; what the tool says follows as a message of the chat template. The tokenizer knows ${tokens.toLocaleString('en')} tokens of bytes, so it takes any text. Nothing kept its turns well formed: \`generate\` writes what it played in training.`;
+
+const wordTurns = ({ grammar }: Pick<RunConfig, 'grammar'>, words: number): readonly string[] => [
+  `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${words} words and splits at blanks; any other word becomes \`<pad>\`.`,
+  grammar === 'on'
+    ? UNDER_GRAMMAR
+    : 'Nothing kept its turns well formed: `generate` writes what it played in training.',
+];
+
+const UNDER_GRAMMAR =
+  'It was trained under a grammar that allows well-formed turns alone (knob `grammar`). What is forbidden it never had to unlearn: `generate` by itself may write turns that no environment takes; hand it the legal words by `prefix_allowed_tokens_fn`, or train with the knob off.';
+
+const QWEN =
+  'For a Qwen2, `AutoTokenizer` of Transformers 5 takes Qwen2’s byte-pair tokenizer, whatever `tokenizer.json` says; hence the class by name.';
+
+const GO_ON = `Drop this folder’s zip on the page, or:
+
+\`\`\`sh
+npm run train -- --from FOLDER
+\`\`\`
+
+It goes on with the next update, bit for bit on the same backend.`;
+
+const headDimension = (size: number) =>
+  `Heads have ${size} dimensions. Transformers does not mind; servers with fixed attention kernels may ask for 64 or 128.`;
+
+/** What the last evaluation found, with its interval where the tasks are a sample. */
+function measured({ points, checkpoint }: PackedRun): string {
+  const { config } = checkpoint;
+  const last = (name: MetricName) => {
+    const curve = points.get(name);
+    const i = (curve?.x.length ?? 0) - 1;
+    return curve && i >= 0 ? { update: curve.x[i] ?? 0, value: curve.y[i] ?? 0 } : null;
+  };
+  const [success, tasks] = [last('eval/success'), last('eval/tasks')];
+  if (!success || !tasks) return 'Nothing was evaluated.';
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const whole = isWholeSet(tasks.value, config);
+  const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
+  const between = whole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
+  const of = `${whole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
+  const sampled = last('eval/success_sampled');
+  const words = EVALUATED_WORDS[evaluatedIn(config)];
+  return [
+    `| ${words.success} | | of | at update |`,
+    '| --- | --- | --- | --- |',
+    `| greedy | ${percent(success.value)}${between} | ${of} | ${success.update} |`,
+    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${of} | ${sampled.update} |`] : []), // prettier-ignore
+  ].join('\n');
+}
+
+function settings({ checkpoint: { config, begun } }: PackedRun): string {
+  const rows = Object.keys(FIELDS)
+    .filter(isFieldName)
+    .filter((name) => config[name] !== DEFAULTS[name] || begun[name] !== DEFAULTS[name])
+    .map((name) => {
+      const { label }: Field = FIELDS[name];
+      const from = begun[name] === config[name] ? '' : ` (began with ${begun[name]})`;
+      return `| \`${name}\` | ${label} | ${config[name]}${from} | ${DEFAULTS[name]} |`;
+    });
+  return ['| knob | | value | default |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** A text from outside as Markdown that is nothing but text. */
+function plain(text: string): string {
+  return visible(text).replaceAll(/[\\`*_{}[\]<>#|!&]/g, (letter) => `\\${letter}`);
+}

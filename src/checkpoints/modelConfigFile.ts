@@ -1,0 +1,166 @@
+import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
+import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+import { FILES } from './checkpointFolder.ts';
+import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
+import type { SpecialIds } from './tokenizer.ts';
+
+/** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
+export const MOST_POSITIONS = 4096;
+
+/** Which of Transformers' classes is to load a model. */
+export const FORMS = ['llama', 'qwen2'] as const;
+export type Form = (typeof FORMS)[number];
+
+/**
+ * config.json. Every dimension is written, for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`,
+ * `torch_dtype`) beside those of 5 (`rope_parameters`, `dtype`). Biases on q, k and v are Qwen2's; Llama's `attention_bias` puts one on o,
+ * too, which is then written as 0 and changes nothing. Llama is the usual form even so: for Qwen2, AutoTokenizer of
+ * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says. `dtype` is what the weights' file holds.
+ */
+export function configFile(
+  model: ModelConfig,
+  { pad, bos, ends }: SpecialIds,
+  form: Form,
+  dtype: 'float32' | 'float16' = 'float32',
+): string {
+  const qwen = form === 'qwen2';
+  const text = jsonText({
+    architectures: [qwen ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM'],
+    model_type: qwen ? 'qwen2' : 'llama',
+    vocab_size: model.vocab_size,
+    hidden_size: model.hidden_size,
+    intermediate_size: model.intermediate_size,
+    num_hidden_layers: model.num_hidden_layers,
+    num_attention_heads: model.num_attention_heads,
+    num_key_value_heads: model.num_key_value_heads,
+    head_dim: model.head_dim,
+    hidden_act: 'silu',
+    max_position_embeddings: MOST_POSITIONS,
+    initializer_range: 0.02,
+    rms_norm_eps: model.rms_norm_eps,
+    use_cache: true,
+    pad_token_id: pad,
+    bos_token_id: bos,
+    eos_token_id: ends,
+    tie_word_embeddings: model.tie_word_embeddings,
+    ...(qwen
+      ? { use_sliding_window: false }
+      : { attention_bias: model.attention_bias, mlp_bias: false, pretraining_tp: 1 }),
+    attention_dropout: 0,
+    rope_theta: model.rope_theta,
+    rope_scaling: null,
+    rope_parameters: { rope_type: 'default', rope_theta: model.rope_theta },
+    torch_dtype: dtype,
+    dtype,
+  });
+  // Python reads 10000 as an integer, and Transformers 5 asks for a float
+  return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
+}
+
+type Kind = Form | 'qwen3';
+/** Architectures whose forward pass there is. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  LlamaForCausalLM: 'llama',
+  Qwen2ForCausalLM: 'qwen2',
+  Qwen3ForCausalLM: 'qwen3',
+};
+/** Qwen3's head size where a config.json does not say, whatever its width. */
+const QWEN3_HEAD_DIM = 128;
+const COUNTS = [
+  ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
+] as const;
+const REMEDY = 'Choose a LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM of this shape, or train one here.';
+
+/** What a config.json must not ask for, and the values that ask for nothing. */
+const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
+  mlp_bias: [undefined, false],
+  quantization_config: [undefined, null],
+  use_sliding_window: [undefined, null, false],
+  hidden_act: ['silu'],
+};
+
+/** What a config.json describes. */
+export interface Described {
+  readonly architecture: string; // the class of Transformers that it names
+  readonly model: ModelConfig;
+}
+
+/**
+ * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project's network cannot
+ * compute: another architecture, an activation, biases or a position encoding it has not, dimensions that are missing or no whole numbers.
+ */
+export function readConfig(bytes: Uint8Array): Described {
+  const read = readJson(FILES.config, bytes);
+  const config: JsonRecord = isRecord(read) ? read : {};
+  const problems: FormatProblem[] = [];
+  const wrong = (place: string, got: unknown, want: string) => {
+    problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
+  };
+  const { architecture, kind } = kindOf(config, wrong);
+  const count = (name: string, fallback?: number): number => {
+    const value = field(config, name) ?? fallback;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+    wrong(name, value, 'a whole number above 0');
+    return 1;
+  };
+  const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNTS.map((name) => count(name));
+  for (const [name, allowed] of Object.entries(ABSENT)) {
+    const value = field(config, name);
+    if (!allowed.includes(value)) wrong(name, value, allowed.map(shown).join(' or '));
+  }
+  const bias = flag(config, 'attention_bias', wrong);
+  if (kind === 'qwen3' && bias) wrong('attention_bias', bias, 'false: it would put one on o_proj, too');
+  const types = field(config, 'layer_types');
+  if (Array.isArray(types) && types.some((type) => type !== 'full_attention')) {
+    wrong(
+      'layer_types',
+      types.find((type) => type !== 'full_attention'),
+      'full_attention in every layer',
+    );
+  }
+  const head_dim = count('head_dim', kind === 'qwen3' ? QWEN3_HEAD_DIM : (hidden_size ?? 1) / (heads ?? 1));
+  const kv = count('num_key_value_heads', heads);
+  if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
+    wrong('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
+    throw new FormatError(problems); // nothing is made of such a size
+  }
+  if ((heads ?? 1) % kv !== 0) wrong('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
+  const rope = ropeOf(config, head_dim, wrong);
+  const model: ModelConfig = {
+    vocab_size: vocab_size ?? 1,
+    hidden_size: hidden_size ?? 1,
+    intermediate_size: intermediate_size ?? 1,
+    num_hidden_layers: layers ?? 1,
+    num_attention_heads: heads ?? 1,
+    num_key_value_heads: kv,
+    head_dim,
+    rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, wrong),
+    ...rope,
+    ...(kind === 'qwen3' && { qk_norm: true }),
+    attention_bias: bias || kind === 'qwen2',
+    tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
+    value_head: false,
+  };
+  if (problems.length > 0) throw new FormatError(problems);
+  return { architecture, model };
+}
+
+function kindOf(config: JsonRecord, wrong: Wrong): { readonly architecture: string; readonly kind: Kind } {
+  const named = field(config, 'architectures');
+  const type = field(config, 'model_type');
+  const first: unknown = Array.isArray(named) ? named[0] : undefined;
+  const kind = typeof first === 'string' && Object.hasOwn(KINDS, first) ? KINDS[first] : undefined;
+  const architecture = String(first);
+  if (kind && (type === undefined || type === kind)) return { architecture, kind };
+  if (kind) wrong('model_type', type, `${kind}, as its architecture`);
+  else wrong('architectures', first, Object.keys(KINDS).join(' or '));
+  return { architecture, kind: kind ?? 'llama' };
+}
+
+function flag(config: JsonRecord, name: string, wrong: Wrong): boolean {
+  const value = field(config, name) ?? false;
+  if (typeof value === 'boolean') return value;
+  wrong(name, value, 'true or false');
+  return false;
+}

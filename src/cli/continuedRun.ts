@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { readCheckpointFiles } from '../checkpoints/read.ts';
+import { visible } from '../base/visible.ts';
+import { parseConfig, reconfigured } from '../config/config.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import type { Facts } from '../facts/facts.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import { checkpointOf } from '../runs/checkpoint.ts';
+import type { Host } from '../session/host.ts';
+import { foreignRun } from '../session/foreignRun.ts';
+import { callerPath } from './files.ts';
+import { readFolder } from './diskFolders.ts';
+
+/** What was asked for beside the folder. */
+interface Asked {
+  readonly config: RunConfig; // of a run that began now
+  readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
+  readonly facts: Facts | null;
+}
+
+/**
+ * The run of a folder or zip, to go on with: this project's as it was, under the knobs that were named, or one that begins with another
+ * program's weights in the environment that was asked for. Throws FileError, FormatError with all that does not fit, and ConfigError for
+ * knobs that cannot change on the way.
+ */
+export async function continuedRun(place: string, { config, asked, facts }: Asked, host: Host): Promise<PackedRun> {
+  const read = readCheckpointFiles(await readFolder(callerPath(place)));
+  if (read.kind === 'ours') {
+    if (facts !== null) {
+      throw new ConfigError([
+        `--facts: got ${visible(facts.source)} beside --from; want one of them. A saved run has its own.`,
+      ]);
+    }
+    const { backend = read.run.begun.backend, ...knobs } = asked;
+    const { begun, config: then, ...rest } = read.run.checkpoint;
+    const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend }); // it may go on on another
+    const now = reconfigured(elsewhere(then), knobs);
+    const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
+    return { ...read.run, begun: checkpoint.begun, config: now, checkpoint };
+  }
+  return foreignRun(read.model, { name: path.basename(callerPath(place)), config, facts }, host);
+}

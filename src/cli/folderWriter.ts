@@ -1,0 +1,73 @@
+import type { Files } from '../checkpoints/checkpointFolder.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { type TrainArguments, parseArguments } from './arguments.ts';
+import { callerPath } from './files.ts';
+import { tryFolder, writeFolder } from './diskFolders.ts';
+import { keepSaved } from './savedRun.ts';
+
+/** How a program that writes one folder or zip of a run is called, as `npm run export` and `npm run handover` are. */
+export interface Writer<Own extends string> {
+  readonly name: string; // of the program
+  readonly usage: string;
+  readonly own: readonly Own[]; // its flags beside --out and --run, each with a value
+  readonly runsIn: readonly string[]; // folders within the one that is written that hold a run
+}
+
+/** What such a program was asked for: a saved run as it is, or one by the flags of `npm run train`. */
+export interface Asked<Own extends string> {
+  readonly out: string;
+  readonly run: string | null; // a folder or zip; null: `train` says which
+  readonly own: Readonly<Partial<Record<Own, string>>>;
+  readonly train: TrainArguments;
+}
+
+// Of `npm run train`, which saves on the way; what is written once, at the end, takes none of them.
+const ON_THE_WAY = ['--resume', '--save', '--save-every', '--tensorboard'] as const;
+
+/**
+ * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and FileError where it can't,
+ * where it holds a run or is a zip that is there.
+ */
+export async function writerArguments<Own extends string>(
+  args: readonly string[],
+  writer: Writer<Own>,
+): Promise<Asked<Own>> {
+  const { name, usage, runsIn } = writer;
+  const rest = [...args];
+  const take = (flag: string): string | undefined => {
+    const at = rest.indexOf(flag);
+    if (at < 0) return undefined;
+    const [, value] = rest.splice(at, 2);
+    if (value === undefined || value.startsWith('--')) throw new ConfigError([`${flag}: got nothing; want a value.`, usage]); // prettier-ignore
+    return value;
+  };
+  const [out, run = null] = [take('--out'), take('--run')];
+  const own: Partial<Record<Own, string>> = {};
+  for (const flag of writer.own) {
+    const value = take(`--${flag}`);
+    if (value !== undefined) own[flag] = value;
+  }
+  if (out === undefined) throw new ConfigError(['--out: got nothing; want a folder, or a file that ends in .zip.', usage]); // prettier-ignore
+  const problems = ON_THE_WAY.filter((flag) => rest.includes(flag)).map(
+    (flag) => `${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`, // prettier-ignore
+  );
+  if (run !== null && rest.length > 0 && problems.length === 0) {
+    problems.push(`${name}: got --run and ${rest.join(' ')}; want one of them: a saved run is written as it is.`);
+  }
+  if (problems.length > 0) throw new ConfigError([...problems, usage]);
+  const train = parseArguments(rest);
+  keepSaved('--out', out, ...runsIn);
+  await tryFolder(callerPath(out));
+  return { out, run, own, train };
+}
+
+/** Writes the files and says so in a line of JSON, with what else is given. Throws FileError. */
+export async function writeOut(
+  out: string,
+  files: Files,
+  said: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  await writeFolder(callerPath(out), files);
+  const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+  console.log(JSON.stringify({ ...said, out, files: [...files.keys()], bytes }));
+}

@@ -1,0 +1,90 @@
+import type { Experiment } from './experimentDefinition.ts';
+
+/** Which of the two masks matters, for an algorithm with a critic and for one without. */
+export const ablation: Experiment = {
+  label: 'Mask ablation',
+  question: 'What do the loss mask and the advantage mask buy?',
+  doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss they take a large part of every step. Everything but the masks is equal, the starting weights and the critic’s too.',
+  shared: {
+    env: 'number-hunt',
+    distractors: 6, // a one-word observation is too short to weigh anything
+    processReward: 0.5,
+    entropyCoef: 0.02,
+    lambda: 0.95, // at γ = λ = 1 GAE telescopes and the advantage mask only moves the whitening
+    gamma: 1,
+    critic: 'separate', // under GRPO it rests: all arms begin with the same weights
+    prompts: 16,
+    groupSize: 8,
+    epochs: 2,
+    minibatches: 2,
+    learningRate: 2e-3,
+    updates: 60,
+    evalEvery: 20,
+    evalTasks: 256,
+  },
+  arms: [
+    {
+      key: 'ppo-both',
+      label: 'PPO, both masks',
+      group: 'PPO',
+      set: { estimator: 'gae', lossMask: 'on', advantageMask: 'on' },
+      published: [0.3719],
+    },
+    {
+      key: 'ppo-no-advantage-mask',
+      label: 'PPO, advantage mask off',
+      group: 'PPO',
+      set: { estimator: 'gae', lossMask: 'on', advantageMask: 'off' },
+      against: 'ppo-both',
+      published: [0.3136],
+    },
+    {
+      key: 'ppo-no-masks',
+      label: 'PPO, both masks off',
+      group: 'PPO',
+      set: { estimator: 'gae', lossMask: 'off', advantageMask: 'off' },
+      against: 'ppo-both',
+      published: [0.3022],
+    },
+    {
+      key: 'grpo-loss-mask',
+      label: 'GRPO, loss mask',
+      group: 'GRPO',
+      set: { estimator: 'grpo', lossMask: 'on' },
+      published: [0.3877],
+    },
+    {
+      key: 'grpo-no-loss-mask',
+      label: 'GRPO, loss mask off', // advantages are still 0 on the tool's words: they dilute and feel the entropy bonus
+      group: 'GRPO',
+      set: { estimator: 'grpo', lossMask: 'off' },
+      against: 'grpo-loss-mask',
+    },
+    {
+      key: 'grpo-no-masks',
+      label: 'GRPO, both masks off',
+      group: 'GRPO',
+      set: { estimator: 'grpo', lossMask: 'off', advantageMask: 'off' },
+      against: 'grpo-loss-mask',
+      published: [0.3722],
+    },
+  ],
+  columns: [
+    { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'All tasks after', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled-before', label: 'Sampled before', of: { metric: 'eval/success_sampled', take: 'first' } },
+    { key: 'sampled-after', label: 'Sampled after', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'share', label: 'Update spent on the tool’s words', of: { metric: 'mask/observation_share', take: 'mean' } },
+    { key: 'clipfrac', label: 'Clip fraction', of: { metric: 'actor/pg_clipfrac', take: 'mean' } },
+    { key: 'kl', label: 'KL to old policy', of: { metric: 'actor/ppo_kl', take: 'mean' }, digits: 4 },
+  ],
+  headline: 'after',
+  published: {
+    source: 'Agent-R1, Table 4 (arXiv 2511.14460)',
+    model: 'Qwen2.5-3B-Instruct',
+    task: 'HotpotQA, 2WikiMultihopQA and MuSiQue, mean exact match, one seed',
+    columns: ['Mean exact match'],
+  },
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.3,
+};

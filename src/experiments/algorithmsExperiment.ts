@@ -1,0 +1,81 @@
+import { ALGORITHMS, type AlgorithmName } from '../config/algorithms.ts';
+import { PRESETS } from '../config/presets.ts';
+import type { Experiment, RunArm } from './experimentDefinition.ts';
+
+const arm = (key: AlgorithmName, published: readonly [number, number]): RunArm => ({
+  key,
+  label: ALGORITHMS[key].label,
+  group: 'Trained to search',
+  set: ALGORITHMS[key].set,
+  published,
+  ...(key === REFERENCE ? {} : { against: REFERENCE }),
+});
+const REFERENCE = 'grpo';
+// shipped weights imitate an agent that calls; who only reads imitates a reader for as many steps
+const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
+  key: `rag-${retriever}`,
+  label,
+  group: 'Trained to read',
+  set: { ...ALGORITHMS[REFERENCE].set, retriever, warmStart: 'train' },
+  against: REFERENCE,
+});
+
+/** Five algorithms from the same weights on the same tasks, beside the weights themselves and one forced retrieval. */
+export const algorithms: Experiment = {
+  label: 'Algorithms',
+  question: 'Does reinforcement beat calling a tool untrained and reading one retrieval, and which algorithm is best?',
+  doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. Base tool call is the warm start; naive RAG, not trained, is the warm start with the first fact in its prompt, told to answer. Both are read from the first evaluation of the GRPO runs: equal seeds have equal weights before update 1. Naive RAG, trained, has its facts in the prompt in training too, imitates and is reinforced for as long, and cannot look anything up: one fact is capped at the share of one-hop questions; the three most like the question are what a retriever over words would bring.',
+  shared: {
+    ...PRESETS['multi-hop'].set,
+    turnCost: 0, // divided by a group's spread it teaches GRPO not to call (docs/journal/learning.md), so it would decide the order
+    critic: 'separate', // it rests where no values are asked for, so that all begin alike
+    updates: 60,
+    evalEvery: 20,
+    evalTasks: 256,
+    evaluation: 'full',
+  },
+  arms: [
+    {
+      key: 'base',
+      label: 'Base tool call',
+      group: 'Not trained',
+      readFrom: REFERENCE,
+      cells: {
+        success: { metric: 'eval/success', take: 'first' },
+        sampled: { metric: 'eval/success_sampled', take: 'first' },
+        shifted: { metric: 'eval/success_shifted', take: 'first' },
+      },
+      published: [0.0847, 0.0277],
+    },
+    {
+      key: 'naive-rag',
+      label: 'Naive RAG',
+      group: 'Not trained',
+      readFrom: REFERENCE,
+      cells: { success: { metric: 'eval/naive_rag', take: 'first' } },
+      published: [0.1328, 0.0277],
+    },
+    rag('first', 'Naive RAG, trained: the first fact'),
+    rag('question', 'Naive RAG, trained: facts like the question'),
+    arm('reinforce++', [0.33, 0.1336]),
+    arm('reinforce++-baseline', [0.3619, 0.1485]),
+    arm('rloo', [0.3716, 0.1419]),
+    arm('ppo', [0.3719, 0.1552]),
+    arm('grpo', [0.3877, 0.1485]),
+  ],
+  columns: [
+    { key: 'success', label: 'In domain', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled', label: 'In domain, sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'shifted', label: 'Out of domain', of: { metric: 'eval/success_shifted', take: 'last' } },
+    { key: 'calls', label: 'Tool calls', of: { metric: 'tool_call_counts/mean', take: 'last' }, digits: 2 },
+  ],
+  headline: 'success',
+  published: {
+    source: 'Agent-R1, Table 3 (arXiv 2511.14460)',
+    model: 'Qwen2.5-3B-Instruct',
+    task: 'HotpotQA, 2WikiMultihopQA and MuSiQue; exact match, one seed',
+    columns: ['Mean of the three', 'MuSiQue, out of domain'],
+  },
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.3,
+};

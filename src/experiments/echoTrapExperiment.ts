@@ -1,0 +1,29 @@
+import { PRESETS } from '../config/presets.ts';
+import type { Experiment } from './experimentDefinition.ts';
+
+/** A preset that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
+export const echoTrap: Experiment = {
+  label: 'Echo Trap',
+  question: 'When does a run converge without heeding the map, does the monitor see it, and does StarPO-S prevent it?',
+  doc: 'The same stress under GRPO and under PPO with a critic, which is what RAGEN’s StarPO is; both with and without the filter and the clip of StarPO-S. A filtered run takes as many equal steps but plays four times the rollouts: a column counts them.',
+  shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
+  arms: [
+    { key: 'break-it', label: 'GRPO: break it', set: PRESETS['break-it'].set },
+    { key: 'grpo-s', label: 'GRPO, filtered', set: PRESETS['grpo-s'].set, against: 'break-it' },
+    { key: 'break-it-ppo', label: 'PPO: StarPO', set: PRESETS['break-it-ppo'].set },
+    { key: 'starpo-s', label: 'PPO, filtered: StarPO-S', set: PRESETS['starpo-s'].set, against: 'break-it-ppo' },
+    { key: 'default', label: 'Default', set: PRESETS['number-hunt'].set },
+  ],
+  columns: [
+    { key: 'first', label: 'Solved, first', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'best', label: 'Solved, best', of: { metric: 'eval/success', take: 'best' } },
+    { key: 'last', label: 'Solved, last', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'trap', label: 'Monitor said TRAP at update', of: 'trap', digits: 0, none: 'never' },
+    { key: 'spread', label: 'Reward spread, last', of: { metric: 'rollout/in_group_reward_std', take: 'last' } },
+    { key: 'entropy', label: 'Entropy, last', of: { metric: 'actor/entropy', take: 'last' } },
+    { key: 'rollouts', label: 'Rollouts played', of: 'rollouts', digits: 0 },
+  ],
+  headline: 'last',
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.3,
+};

@@ -1,0 +1,93 @@
+import { csvText } from '../base/csv.ts';
+import { knobsOf } from './sharedKnobs.ts';
+import type { Table } from './resultTable.ts';
+import {
+  againstText,
+  cellText,
+  differenceHeading,
+  differenceText,
+  isReference,
+  notes,
+  publishedNote,
+  publishedText,
+} from './wording.ts';
+
+/** A table as GitHub's Markdown, with what was run and what the published columns are of. */
+export function markdownOf(table: Table): string {
+  const { experiment, rows, plan } = table;
+  const published = experiment.published?.columns ?? [];
+  const differences = rows.some(({ difference }) => difference);
+  const grouped = rows.some(({ arm }) => arm.group);
+  const head = [
+    ...(grouped ? ['Group'] : []),
+    'Arm',
+    'n',
+    ...experiment.columns.map(({ label }) => label),
+    ...(differences ? [differenceHeading(table)] : []),
+    ...published.map((label) => `Published, ${experiment.published?.model ?? ''}: ${label}`),
+  ];
+  const body = rows.map((row) => [
+    ...(grouped ? [row.arm.group ?? ''] : []),
+    row.arm.label,
+    String(row.runs),
+    ...experiment.columns.map((column, i) => cellText(row.cells[i] ?? null, column, row.runs)),
+    ...(differences ? [difference(table, row)] : []),
+    ...published.map((_, i) => publishedText(row.arm.published?.[i])),
+  ]);
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [
+    `### ${experiment.label}: ${experiment.question}`,
+    '',
+    line(head),
+    line(head.map((_, i) => (i < (grouped ? 2 : 1) ? '---' : '---:'))),
+    ...body.map(line),
+    '',
+    ...notes(table),
+    ...(published.length > 0 ? [`Published: ${publishedNote(table)}`] : []),
+    '',
+    experiment.doc,
+    '',
+    `Settings: ${knobsOf(plan)}.`,
+    '',
+  ].join('\n');
+}
+
+function difference(table: Table, row: Table['rows'][number]): string {
+  const against = againstText(table, row);
+  if (against !== '') return `${differenceText(row.difference)}; to ${against}`;
+  return isReference(table, row) ? 'reference' : differenceText(null);
+}
+
+/** A table for a spreadsheet: one line for each arm, numbers unrounded, n, mean and spread apart. */
+export function csvOf({ experiment, rows }: Table): string {
+  const published = experiment.published;
+  const head = [
+    'group',
+    'arm',
+    'runs',
+    ...experiment.columns.flatMap(({ label }) => [`${label}: mean`, `${label}: sd`, `${label}: n`]),
+    'against',
+    'difference: mean',
+    'difference: sd',
+    'difference: n',
+    'difference: t 95 % low',
+    'difference: t 95 % high',
+    'difference: better',
+    'difference: tied',
+    'difference: sign test p',
+    'difference: p corrected',
+    ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
+  ];
+  const body = rows.map(({ arm, runs, cells, difference: d }): (string | number)[] => [
+    arm.group ?? '',
+    arm.label,
+    runs,
+    ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
+    arm.against ?? '',
+    ...(d
+      ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better, d.tied, d.p, d.corrected]
+      : Array<string>(9).fill('')),
+    ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
+  ]);
+  return csvText([head, ...body]);
+}

@@ -1,0 +1,53 @@
+import { DEFAULTS, type RunConfig } from '../config/fields.ts';
+import { stepsAlike } from '../config/imitationRecipe.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
+import type { Arm, Experiment } from './experimentDefinition.ts';
+
+/** The presets whose learning is claimed anywhere. */
+const CLAIMED = [
+  'number-hunt',
+  'multi-hop',
+  'world-facts',
+  'document-search',
+  'calculator',
+  'countdown',
+  'frozen-lake',
+  'sokoban',
+  'bandit',
+  'bandit-reversed',
+] as const satisfies readonly PresetName[];
+
+/** Reinforcement, and beside it what imitating the same demonstrations, or the expert's, for as many steps comes to. */
+function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
+  const { label, set }: { readonly label: string; readonly set: Partial<RunConfig> } = PRESETS[name];
+  const group = label;
+  // nothing is learned in the one update that a run takes at least
+  const imitation = { ...set, warmStart: 'train', imitationSteps: stepsAlike({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
+  return [
+    { key: name, label: 'Reinforcement', group, set, against: `${name}-imitation` },
+    { key: `${name}-imitation`, label: 'Imitation alone, imperfect demonstrator', group, set: imitation },
+    { key: `${name}-expert`, label: 'Imitation alone, expert', group, set: { ...imitation, demonstrator: 'expert' } },
+  ];
+}
+
+/** What every preset learns, beside the cheaper explanations. */
+export const learning: Experiment = {
+  label: 'What it learns',
+  question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
+  doc: 'Each preset as it stands. Imitation alone begins from random weights and takes as many optimizer steps as the run it stands beside, its warm start included, on demonstrations of the training tasks. Where a preset begins from shipped weights all seeds share that one start: seeds differ in tasks, draws and order only.',
+  shared: { evalEvery: 20, evalTasks: 256 },
+  arms: CLAIMED.flatMap(besideImitation),
+  columns: [
+    { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled', label: 'After, sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'tasks', label: 'Distinct tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
+    { key: 'rule', label: 'Simple rule', of: { metric: 'baseline/rule', take: 'first' } },
+    { key: 'rag', label: 'Naive RAG, not trained', of: { metric: 'eval/naive_rag', take: 'first' } },
+    { key: 'chance', label: 'Chance', of: { metric: 'baseline/random', take: 'first' } },
+    { key: 'expert', label: 'Scripted expert', of: { metric: 'baseline/expert', take: 'first' } },
+  ],
+  headline: 'after',
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.3,
+};

@@ -1,0 +1,23 @@
+import { PRESETS } from '../config/presets.ts';
+import type { Experiment } from './experimentDefinition.ts';
+
+/** A learned reward, with and without a KL that holds the policy near where the reward model was taught. */
+export const preferences: Experiment = {
+  label: 'Preferences',
+  question: 'Is a learned reward hacked, and does a KL to the reference hold it off?',
+  doc: 'Multi-hop search where the environment pays nothing and a reward model does, fitted to a labeller to whom a call is worth as much as a right answer. The KL was chosen on seed 1 among 0, .02, .05, .1, .2 and .5.',
+  shared: { evalEvery: 20, evalTasks: 256 },
+  arms: [
+    { key: 'rlhf', label: 'KL .5 in the loss', set: PRESETS.rlhf.set, against: 'rlhf-hack' },
+    { key: 'rlhf-hack', label: 'No KL', set: PRESETS['rlhf-hack'].set },
+  ],
+  columns: [
+    { key: 'before', label: 'Solved before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'Solved after', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'calls', label: 'Calls a rollout, last', of: { metric: 'tool_call_counts/mean', take: 'last' }, digits: 2 },
+    { key: 'agreement', label: 'Model agrees, last', of: { metric: 'reward_model/agreement', take: 'last' } },
+  ],
+  headline: 'after',
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.3,
+};

@@ -1,0 +1,80 @@
+import { PRESETS } from '../config/presets.ts';
+import type { Arm, Experiment } from './experimentDefinition.ts';
+
+const ROLLOUTS = 128; // in a batch, however they are dealt
+const REFERENCE = 'responses-8';
+
+const responses = (groupSize: number, published: readonly number[]): Arm => ({
+  key: `responses-${groupSize}`,
+  label: `${groupSize} responses × ${ROLLOUTS / groupSize} prompts`,
+  group: 'Responses per prompt',
+  set: { groupSize, prompts: ROLLOUTS / groupSize },
+  published,
+  ...(groupSize === 8 ? {} : { against: REFERENCE }),
+});
+const turns = (maxTurns: number): Arm => ({
+  key: `turns-${maxTurns}`,
+  label: `${maxTurns} turns`,
+  group: 'Turns',
+  ...(maxTurns === 4 ? { readFrom: REFERENCE } : { set: { maxTurns }, against: REFERENCE }),
+});
+const passes = (epochs: number): Arm => ({
+  key: `passes-${epochs}`,
+  label: `${epochs} ${epochs === 1 ? 'pass' : 'passes'}`,
+  group: 'Passes over each batch',
+  ...(epochs === 2 ? { readFrom: REFERENCE } : { set: { epochs }, against: REFERENCE }),
+});
+
+/** How a batch of 128 rollouts is dealt, how long a rollout may be, and how often a batch is learned from. */
+export const rolloutShaping: Experiment = {
+  label: 'Rollout shaping',
+  question: 'Many answers to few prompts or few to many, how many turns, and how stale may a batch become?',
+  doc: 'Number hunt under GRPO at twice the default rate, one knob at a time; the three sweeps meet in 8 responses, 4 turns, 2 passes, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. A pass is two optimizer steps.',
+  shared: {
+    ...PRESETS['number-hunt'].set,
+    learningRate: 2e-3, // more to see in 60 updates
+    estimator: 'grpo',
+    critic: 'none',
+    prompts: 16,
+    groupSize: 8,
+    maxTurns: 4,
+    epochs: 2,
+    minibatches: 2,
+    updates: 60,
+    evalEvery: 20,
+    evalTasks: 256,
+  },
+  arms: [
+    responses(32, [21.09, 20.22, 17.97]),
+    responses(16, [20.31, 21.48, 19.53]),
+    responses(8, [20.31, 19.53, 17.19]),
+    responses(4, [20.7, 25.39, 21.48]),
+    responses(2, [19.92, 25, 12.5]),
+    turns(2),
+    turns(3),
+    turns(4),
+    turns(6),
+    passes(1),
+    passes(2),
+    passes(5),
+    passes(10),
+  ],
+  columns: [
+    { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'All tasks after', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled-after', label: 'Sampled after', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'spread', label: 'Reward spread in group', of: { metric: 'rollout/in_group_reward_std', take: 'mean' } },
+    { key: 'flat', label: 'Flat groups', of: { metric: 'rollout/zero_std_groups', take: 'mean' } },
+    { key: 'kl', label: 'KL to old policy', of: { metric: 'actor/ppo_kl', take: 'mean' }, digits: 4 },
+  ],
+  headline: 'after',
+  published: {
+    source: 'RAGEN (arXiv 2504.20073)',
+    model: 'Qwen2.5-0.5B-Instruct',
+    task: 'trained on Sokoban 6×6, success in per cent',
+    columns: ['Sokoban', 'Sokoban, new vocabulary', 'FrozenLake'],
+    note: 'Its sweep of actions per turn and its findings on stale batches are of other quantities than ours.',
+  },
+  defaultSeeds: 3,
+  secondsPerUpdate: 0.3,
+};

@@ -1,0 +1,76 @@
+import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
+import { checkpointFiles } from '../checkpoints/write.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { Reset, ToolEnv } from '../envs/env.ts';
+import { envSettings } from '../envs/index.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import environmentModule from './python/playground_env.py?raw';
+import { type Rules, rulesOf, type TaskRow, taskRows } from './taskRows.ts';
+
+/** What is handed over: a run with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
+export interface HandedOver {
+  readonly run: PackedRun;
+  readonly env: ToolEnv;
+  readonly train: readonly EpisodeSeeds[];
+  readonly val: { readonly begin: Reset; readonly seeds: readonly EpisodeSeeds[] };
+}
+
+/** What the files of both engines are written from. */
+export interface Folder {
+  readonly config: RunConfig;
+  readonly rules: Rules;
+  readonly train: readonly TaskRow[];
+  readonly val: readonly TaskRow[];
+  readonly longestPrompt: number; // in tokens, <bos> included
+  readonly name: string; // of the run
+  readonly update: number; // of the checkpoint
+  readonly example: string; // a first turn of the first task, by the expert
+}
+
+/** What cannot be handed over: a run beside a checkpoint, one in text, or an environment whose rules only the page knows. */
+export class HandoverError extends Error {
+  constructor({ name }: Pick<ToolEnv, 'name'>, { language, model }: Pick<RunConfig, 'language' | 'model'>) {
+    super(
+      model === 'checkpoint'
+        ? `A run beside a checkpoint cannot be handed over (model: got checkpoint, want sizes): the folder trains a small network that reads words, and this run is adapters (LoRA) of a model of text. Export the run instead: as an adapter it opens in PEFT beside its checkpoint, merged it is a model of its own.`
+        : language === 'text'
+          ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
+          : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+    );
+  }
+}
+
+/** Throws HandoverError unless the folder's own rules play the run's tasks as the page does. */
+export function checkHandover(env: ToolEnv, config: RunConfig): void {
+  if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw new HandoverError(env, config);
+}
+
+/** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */
+export function folderOf({ run, env, train, val }: HandedOver): Folder {
+  const { config } = run; // a knob that was turned since its last update is none of it yet
+  const rules = rulesOf(env, config);
+  if (!rules) throw new HandoverError(env, config);
+  const rows = {
+    train: taskRows({ env, config, begin: env.reset }, 'train', train),
+    val: taskRows({ env, config, begin: val.begin }, 'val', val.seeds),
+  };
+  const lengths = [...rows.train, ...rows.val].map(({ prompt }) => (prompt[0]?.content.split(' ').length ?? 0) + 1);
+  const longestPrompt = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const [first = { seed: 0, luck: 0 }] = train;
+  const turn = env.reset(first.seed, envSettings(config), first.luck).expert();
+  const example = turn.map((id) => env.vocabulary[id] ?? '').join(' ');
+  return { config, rules, ...rows, longestPrompt, name: run.name, update: run.checkpoint.progress.update, example };
+}
+
+/** The files that both engines have: rules, tasks, and the checkpoint with its tokenizer in model/. */
+export function sharedFiles({ rules, train, val }: Folder, run: PackedRun): Files {
+  const lines = (rows: readonly TaskRow[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return new Map([
+    ['playground_env.py', bytesOf(environmentModule)],
+    ['environment.json', bytesOf(`${JSON.stringify(rules)}\n`)],
+    ['train.jsonl', bytesOf(lines(train))],
+    ['val.jsonl', bytesOf(lines(val))],
+    ...Array.from(checkpointFiles(run), ([name, bytes]) => [`model/${name}`, bytes] as const),
+  ]);
+}

@@ -1,0 +1,107 @@
+import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
+import agentModule from './python/playground_verl.py?raw';
+import type { Overrides } from './counterparts.ts';
+import type { Folder } from './handoverFolder.ts';
+import { overridesOf, written } from './mapping.ts';
+import { AGENT } from './taskRows.ts';
+
+/** The version of verl that the folder is tested with. */
+export const VERL = '0.9.1';
+
+/** The files that only verl reads: agent loop, tool, run script. */
+export function verlFiles(folder: Folder): Files {
+  return new Map([
+    ['playground_verl.py', bytesOf(agentModule)],
+    ['tools.yaml', bytesOf(toolsFile(folder))],
+    ['agent_loop.yaml', bytesOf(`- name: ${AGENT}\n  _target_: playground_verl.PlaygroundAgentLoop\n`)],
+    ['run.sh', bytesOf(runScript(folder))],
+  ]);
+}
+
+/** tools.yaml: the environment's tool in OpenAI's schema. JSON strings are YAML strings. */
+function toolsFile({ rules: { tool } }: Folder): string {
+  return `tools:
+  - class_name: playground_verl.PlaygroundTool
+    config: {type: native}
+    tool_schema:
+      type: function
+      function:
+        name: ${JSON.stringify(tool.name)}
+        description: ${JSON.stringify(tool.description)}
+        parameters:
+          type: object
+          properties:
+            words: {type: string, description: "The words of the turn, tags included."}
+          required: [words]
+`;
+}
+
+// In these, the shell puts the folder and the machine's sizes.
+const HERE = '$HERE';
+
+/** Settings that follow from the folder, not from knobs. */
+function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overrides {
+  const { updates, prompts } = config;
+  return {
+    'data.train_files': `${HERE}/train.jsonl`,
+    'data.val_files': `${HERE}/val.jsonl`,
+    'data.max_prompt_length': longestPrompt,
+    'data.max_response_length': rules.maxTokens - longestPrompt,
+    'data.return_raw_chat': true,
+    'data.shuffle': false, // rows stand as the page draws them, update after update
+    'actor_rollout_ref.model.path': `${HERE}/model`,
+    '+actor_rollout_ref.model.override_config.attn_implementation': 'sdpa',
+    'actor_rollout_ref.model.use_remove_padding': false, // needs flash attention, and larger heads
+    'actor_rollout_ref.actor.use_dynamic_bsz': true,
+    'actor_rollout_ref.actor.ppo_max_token_len_per_gpu': Math.max(16384, rules.maxTokens),
+    'actor_rollout_ref.rollout.name': 'vllm',
+    'actor_rollout_ref.rollout.tensor_model_parallel_size': 1,
+    'actor_rollout_ref.rollout.gpu_memory_utilization': 0.4,
+    'actor_rollout_ref.rollout.max_model_len': rules.maxTokens,
+    'actor_rollout_ref.rollout.multi_turn.enable': true,
+    'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': rules.maxTurns,
+    'actor_rollout_ref.rollout.multi_turn.tool_config_path': `${HERE}/tools.yaml`,
+    'actor_rollout_ref.rollout.agent.default_agent_loop': AGENT,
+    'actor_rollout_ref.rollout.agent.agent_loop_config_path': `${HERE}/agent_loop.yaml`,
+    'critic.model.path': `${HERE}/model`,
+    '+critic.model.override_config.attn_implementation': 'sdpa',
+    'critic.model.use_remove_padding': false,
+    'reward.custom_reward_function.path': `${HERE}/playground_verl.py`,
+    'reward.custom_reward_function.name': 'compute_score',
+    'trainer.n_gpus_per_node': '${N_GPUS:-1}',
+    'trainer.nnodes': '${NNODES:-1}',
+    'trainer.project_name': 'rollout-playground',
+    'trainer.experiment_name': rules.name,
+    'trainer.logger': '[console,tensorboard]',
+    'trainer.total_epochs': Math.max(1, Math.ceil((updates * prompts) / Math.max(1, train.length))),
+    'trainer.save_freq': updates,
+    'trainer.default_local_dir': `${HERE}/checkpoints`,
+    'trainer.rollout_data_dir': `${HERE}/rollouts`,
+    'trainer.validation_data_dir': `${HERE}/rollouts-val`,
+    '+ray_kwargs.ray_init.runtime_env.env_vars.PYTHONPATH': HERE,
+  };
+}
+
+/** run.sh: every override, a line each, those of knobs first. */
+function runScript(folder: Folder): string {
+  const lines = [...Object.entries(overridesOf('verl', folder.config)), ...Object.entries(folderOverrides(folder))];
+  const overrides = lines.map(([name, value]) => `  "${name}=${hydra(value)}" \\\n`).join('');
+  return `#!/usr/bin/env bash
+# Trains ${folder.rules.name} with verl ${VERL}, on one GPU: bash run.sh
+# On more: N_GPUS=8 bash run.sh. Other settings go behind, and win: bash run.sh trainer.total_training_steps=10
+set -euo pipefail
+HERE="$(cd "$(dirname "\${BASH_SOURCE[0]}")" && pwd)"
+export PYTHONPATH="$HERE\${PYTHONPATH:+:$PYTHONPATH}"
+python3 -m verl.trainer.main_ppo \\
+${overrides}  "$@"
+`;
+}
+
+/** A value as Hydra reads it. */
+function hydra(value: Overrides[string]): string {
+  if (value === null || typeof value !== 'object') return written(value);
+  if (Array.isArray(value)) return `[${value.join(',')}]`;
+  return `{${Object.entries(value)
+    .map(([name, number]) => `${name}:${String(number)}`)
+    .join(',')}}`;
+}

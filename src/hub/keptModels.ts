@@ -1,0 +1,122 @@
+import type { Shelf } from './modelDownload.ts';
+import type { Listing } from './listing.ts';
+
+/** A model in the browser's storage. */
+export interface KeptModel {
+  readonly listing: Listing;
+  readonly bytes: number; // that are there
+  readonly complete: boolean; // all of them, and their sums are right
+}
+
+/** Opens a file for writing at once, in workers only; lib.dom does not know it. */
+interface SyncFile {
+  readonly getSize: () => number;
+  readonly write: (bytes: Uint8Array, options: { readonly at: number }) => number;
+  readonly read: (bytes: Uint8Array, options: { readonly at: number }) => number;
+  readonly flush: () => void;
+  readonly close: () => void;
+}
+type SyncHandle = FileSystemFileHandle & { readonly createSyncAccessHandle: () => Promise<SyncFile> };
+
+const FOLDER = 'models';
+/** What is known of a download beside its files; no file of a model is called so. */
+const RECORD = 'download.json';
+/** The browser's storage has no names with a slash. */
+const nameOf = (id: string) => id.replaceAll('/', '--');
+
+async function modelsFolder(): Promise<FileSystemDirectoryHandle> {
+  return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
+}
+
+/** The folder of a kept model in the browser's storage (OPFS). */
+async function folderOf(id: string): Promise<FileSystemDirectoryHandle> {
+  return (await modelsFolder()).getDirectoryHandle(nameOf(id), { create: true });
+}
+
+/** Where a model's files are written, in a worker. `close` lets them go. */
+export async function shelfOf(id: string): Promise<Shelf & { readonly close: () => void }> {
+  const folder = await folderOf(id);
+  let held: { readonly name: string; readonly file: SyncFile } | null = null;
+  const close = () => {
+    held?.file.flush();
+    held?.file.close();
+    held = null;
+  };
+  const opened = async (name: string): Promise<SyncFile> => {
+    if (held?.name === name) return held.file;
+    close();
+    const handle = (await folder.getFileHandle(nameOf(name), { create: true })) as SyncHandle;
+    held = { name, file: await handle.createSyncAccessHandle() };
+    return held.file;
+  };
+  return {
+    close,
+    size: async (name) => (await opened(name)).getSize(),
+    read: async (name, begin, end) => {
+      const bytes = new Uint8Array(end - begin);
+      (await opened(name)).read(bytes, { at: begin });
+      return bytes;
+    },
+    append: async (name, bytes) => {
+      const file = await opened(name);
+      file.write(bytes, { at: file.getSize() });
+    },
+    drop: async (name) => {
+      close();
+      await folder.removeEntry(nameOf(name)).catch(() => undefined);
+    },
+  };
+}
+
+/** Notes what is being fetched, or that it is complete; in a worker. */
+export async function noteDownload(listing: Listing, complete: boolean): Promise<void> {
+  const folder = await folderOf(listing.id);
+  const handle = (await folder.getFileHandle(RECORD, { create: true })) as SyncHandle;
+  const file = await handle.createSyncAccessHandle();
+  const text = new TextEncoder().encode(JSON.stringify({ listing, complete }));
+  file.write(text, { at: 0 });
+  (file as SyncFile & { readonly truncate: (size: number) => void }).truncate(text.length);
+  file.close();
+}
+
+/** All models that are kept, whole or in part. */
+export async function keptModels(): Promise<readonly KeptModel[]> {
+  const kept: KeptModel[] = [];
+  const folders = await modelsFolder();
+  for await (const handle of folders.values()) {
+    if (handle.kind !== 'directory') continue;
+    const folder = handle;
+    try {
+      const record = await (await folder.getFileHandle(RECORD)).getFile();
+      const { listing, complete } = JSON.parse(await record.text()) as { listing: Listing; complete: boolean };
+      const sizes = await Promise.all(
+        listing.files.map(({ name }) =>
+          folder.getFileHandle(nameOf(name)).then(
+            async (file) => (await file.getFile()).size,
+            () => 0,
+          ),
+        ),
+      );
+      kept.push({ listing, complete, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+    } catch {
+      // a folder that was left before anything was noted in it
+    }
+  }
+  return kept;
+}
+
+/** The files of a kept model by their names on the hub, to be read by slices. */
+export async function keptFiles({
+  id,
+  files,
+}: Listing): Promise<readonly { readonly name: string; readonly file: File }[]> {
+  const folder = await folderOf(id);
+  return Promise.all(
+    files.map(async ({ name }) => ({ name, file: await (await folder.getFileHandle(nameOf(name))).getFile() })),
+  );
+}
+
+/** Removes a model and all that was fetched of it. */
+export async function removeModel(id: string): Promise<void> {
+  await (await modelsFolder()).removeEntry(nameOf(id), { recursive: true });
+}

@@ -1,0 +1,256 @@
+import type { ModelConfig } from '../architecture.ts';
+import type { Sampling } from '../decoding.ts';
+import { BackendError } from '../policy.ts';
+import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import { RowTexts } from '../rowTexts.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
+import type { WeightSource } from '../weightSource.ts';
+import { uniform } from '../../base/rng.ts';
+import { logprobOf, type NextToken } from './nextToken.ts';
+import { loadTrunk, type Matrix, packedProducts } from './packedWeights.ts';
+import { plainArithmetic } from './plainArithmetic.ts';
+import type { Real } from './real.ts';
+import { simdArithmetic } from './simd.ts';
+import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
+import { nameOfBegun, type Team } from './team/team.ts';
+import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
+import { type Following, TextNetwork } from './textNetwork.ts';
+import { drawText, likeliestIds } from './textSampler.ts';
+
+export type { CpuTextModelOptions } from './textMemory.ts';
+
+/**
+ * Opens a language model to be read and drawn from on the CPU, its weights packed as they came where there are products for that. Throws
+ * BackendError, before anything is read, where it needs more memory than there can be, or than there is; FormatError, by file and tensor, where its weights
+ * cannot be read.
+ */
+export async function openCpuTextModel(
+  model: ModelConfig,
+  source: WeightSource,
+  options: CpuTextModelOptions,
+): Promise<TextModel> {
+  const sizes = textModelSizes(model, options);
+  const memory = textModelMemory(model, source, sizes);
+  const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
+  const simd = sizes.simd ? simdArithmetic(model, bytes, { threads: options.threads, rounding: 'fused' }) : null;
+  if (sizes.simd && !simd) {
+    throw new BackendError(
+      `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
+      'Use a browser that has it, a smaller model, fewer rows or shorter texts.',
+    );
+  }
+  const { packed, ...unpacked } = simd ?? plainArithmetic(model, sizes.precision);
+  const arithmetic = packed && sizes.packed ? { ...unpacked, packed } : unpacked;
+  try {
+    const network = new TextNetwork(
+      arithmetic,
+      await loadTrunk(arithmetic, source),
+      packedProducts(arithmetic, sizes.tokens),
+      sizes,
+    );
+    const hidden = arithmetic.reals(sizes.rows * model.hidden_size);
+    const backend = await nameOfBegun(arithmetic);
+    return new CpuTextModel(network, hidden, sizes.length, backend, memory, arithmetic.team);
+  } catch (error) {
+    arithmetic.team?.close();
+    throw error;
+  }
+}
+
+/** How the log-probabilities are taken that nobody draws by. */
+const UNTEMPERED = 1;
+
+class CpuTextModel implements TextModel {
+  readonly model: ModelConfig;
+  readonly backend: string;
+  readonly rows: number;
+  readonly length: number;
+  readonly memory: readonly MemoryPart[];
+  readonly #texts: RowTexts; // ids past a row's count in the cache are yet to run
+  readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
+  readonly #team: Team | undefined;
+  #network: TextNetwork<Matrix> | null;
+
+  constructor(
+    network: TextNetwork<Matrix>,
+    hidden: Real,
+    length: number,
+    backend: string,
+    memory: readonly MemoryPart[],
+    team: Team | undefined,
+  ) {
+    this.model = network.model;
+    this.backend = backend;
+    this.rows = network.cache.counts.length;
+    this.length = length;
+    this.memory = memory;
+    this.#texts = new RowTexts(this.rows, length, network.model.vocab_size);
+    this.#hidden = hidden;
+    this.#network = network;
+    this.#team = team;
+  }
+
+  async begin(texts: readonly (readonly number[])[]): Promise<void> {
+    const { cache } = this.#open();
+    const { hidden_size: d } = this.model;
+    this.#texts.checkBegin(texts);
+    const plan = sharedBeginnings(texts);
+    const own = plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - shared, 0);
+    this.#checkRoom('begin', own, cache.uses.length);
+    for (let row = 0; row < this.rows; row++) releaseSlots(cache, row, 0);
+    this.#texts.begin(texts);
+    const following = plan.map(({ row, like, shared }) => {
+      shareSlots(cache, like, row, shared);
+      return this.#following(row);
+    });
+    this.#run(following);
+    for (const { row, like, shared } of plan) {
+      const whole = shared > 0 && shared === this.#texts.of(row).length;
+      if (whole) this.#hidden.copyWithin(row * d, like * d, (like + 1) * d);
+    }
+    await Promise.resolve();
+  }
+
+  filled(row: number): number {
+    return this.#texts.of(row).length;
+  }
+
+  keep(row: number, count: number): void {
+    const { cache } = this.#open();
+    if (count === this.filled(row)) return;
+    this.#texts.keep(row, count);
+    // the last token runs again when its hidden state is asked for
+    releaseSlots(cache, row, count - 1);
+  }
+
+  async append(appended: readonly Appended[]): Promise<void> {
+    this.#texts.checkAppend(appended);
+    const rows = [...new Set(appended.map(({ row }) => row))];
+    this.#checkRoom('append', this.#pending(rows) + appended.reduce((sum, { ids }) => sum + ids.length, 0));
+    for (const { row, ids } of appended) this.#texts.extend(row, ids);
+    this.#advance(rows);
+    await Promise.resolve();
+  }
+
+  async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
+    this.#texts.checkRows(rows);
+    const { steps, stops } = limits;
+    if (!Number.isInteger(steps) || steps < 0) throw new RangeError(`draw: got ${steps} steps; want a whole number.`);
+    if (!(sampling.temperature > 0)) {
+      throw new RangeError(
+        `draw: got the temperature ${sampling.temperature}; want more than 0. For the likeliest token set greedy.`,
+      );
+    }
+    const turns = rows.map((row) => {
+      const left = Math.min(steps, this.#texts.room(row));
+      return { row, left, ids: [] as number[], logprobs: [] as number[], stopped: false };
+    });
+    // the last token that a row draws waits to be run until something follows it
+    this.#checkRoom('draw', this.#pending(rows) + turns.reduce((sum, { left }) => sum + Math.max(0, left - 1), 0));
+    let active = turns.filter(({ left }) => left > 0);
+    while (active.length > 0) {
+      const drawing = active;
+      this.#advance(drawing.map(({ row }) => row));
+      this.#head(
+        drawing.map(({ row }) => row),
+        sampling.temperature,
+        (i, next) => {
+          const turn = drawing[i]!;
+          const position = this.filled(turn.row);
+          const id = drawText(next, sampling, uniform(sampling.key, sampling.update, turn.row, position));
+          this.#texts.extend(turn.row, [id]);
+          turn.ids.push(id);
+          turn.logprobs.push(logprobOf(next, id));
+          turn.stopped = stops.includes(id);
+          turn.left = turn.stopped ? 0 : turn.left - 1;
+        },
+      );
+      active = drawing.filter(({ left }) => left > 0);
+    }
+    return Promise.resolve(turns.map(({ row, ids, logprobs, stopped }) => ({ row, ids, logprobs, stopped })));
+  }
+
+  async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
+    this.#texts.checkRows(rows);
+    if (!Number.isInteger(count) || count < 1 || count > this.model.vocab_size) {
+      throw new RangeError(`likeliest: got ${count}; want 1 to ${this.model.vocab_size} tokens.`);
+    }
+    this.#checkRoom('likeliest', this.#pending(rows));
+    this.#advance(rows);
+    const found: Likeliest[] = [];
+    this.#head(rows, UNTEMPERED, (_, next) => {
+      const ids = likeliestIds(next, count);
+      found.push({ ids, logprobs: ids.map((id) => logprobOf(next, id)) });
+    });
+    return Promise.resolve(found);
+  }
+
+  async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
+    this.#texts.checkScore(row, ids);
+    if (ids.length === 0) return [];
+    this.#checkRoom('score', this.#pending([row]) + ids.length - 1);
+    const network = this.#open();
+    this.#advance([row]);
+    const logprobs: number[] = [];
+    this.#head([row], UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[0]!)));
+    const begin = this.#texts.of(row).length;
+    takeSlots(network.cache, row, ids.length - 1);
+    network.run([{ row, from: begin, ids: ids.slice(0, -1) }], (tokens, hidden) => {
+      const all = Int32Array.from(tokens, (_, i) => i);
+      network.head(hidden, all, UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[logprobs.length]!)));
+    });
+    releaseSlots(network.cache, row, begin);
+    return Promise.resolve(logprobs);
+  }
+
+  destroy(): void {
+    this.#network = null;
+    this.#team?.close();
+  }
+
+  /** Runs what has yet to run of the rows. */
+  #advance(rows: readonly number[]): void {
+    this.#run(rows.map((row) => this.#following(row)));
+  }
+
+  /** Slots for what has yet to run of a row, and what that is. */
+  #following(row: number): Following {
+    const { cache } = this.#open();
+    const from = cache.counts[row]!;
+    const ids = this.#texts.of(row).slice(from);
+    takeSlots(cache, row, ids.length);
+    return { row, from, ids };
+  }
+
+  #run(following: readonly Following[]): void {
+    const { hidden_size: d } = this.model;
+    this.#open().run(following, (tokens, hidden) => {
+      for (const [i, { row, position }] of tokens.entries()) {
+        const isLast = position === this.#texts.of(row).length - 1;
+        if (isLast) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
+      }
+    });
+  }
+
+  #head(rows: readonly number[], temperature: number, each: (index: number, next: NextToken) => void): void {
+    this.#open().head(this.#hidden, Int32Array.from(rows), temperature, each);
+  }
+
+  #open(): TextNetwork<Matrix> {
+    if (this.#network) return this.#network;
+    throw new Error('The model was destroyed; want one that is open. Open it anew.');
+  }
+
+  /** Tokens of the rows that have yet to run. */
+  #pending(rows: readonly number[]): number {
+    const { counts } = this.#open().cache;
+    return rows.reduce((sum, row) => sum + this.#texts.of(row).length - counts[row]!, 0);
+  }
+
+  #checkRoom(method: string, tokens: number, free = this.#open().cache.free.length): void {
+    if (tokens <= free) return;
+    throw new RangeError(
+      `${method}: ${tokens} tokens more are to be kept; want at most ${free}. Open the model with more cached tokens, or draw fewer steps or rows.`,
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { BadLine } from './jsonFields.ts';
+
+const WANT = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
+
+/** What a file begins with that is no rollouts, and what to do about it. */
+const STRANGERS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
+  { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
+  { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
+  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${WANT}: unpack it first` },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${WANT}: unpack it first` },
+  { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${WANT}: unpack it first` },
+  { bytes: [0x80, 0x04], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
+  { bytes: [0x80, 0x05], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
+  { bytes: [0x80, 0x02], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
+];
+
+/** Why a file with this beginning is not read at all; null where it may be. */
+export function refusalOf(head: Uint8Array, size: number): BadLine | null {
+  if (size === 0) return new BadLine('an empty file', WANT);
+  const stranger = STRANGERS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
+  if (stranger) return new BadLine(stranger.got, stranger.want);
+  const zeros = head.filter((byte) => byte === 0).length;
+  if (zeros > 0 && String.fromCharCode(...head.subarray(0, 4)) !== 'PAR1') {
+    return new BadLine('bytes that are no text (UTF-16, or a binary file)', WANT);
+  }
+  return null;
+}
+
+const STEP = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_=-]?(\d{1,12})(?=[/._-]|$)/gi;
+
+/**
+ * The step that a path names: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL; the last where it names
+ * several, for a run's folder may be called by the step it began at. Null where it names none.
+ */
+export function stepOfPath(path: string): number | null {
+  const name = path.split('/').at(-1) ?? '';
+  const alone = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)$/i.exec(name)?.[1];
+  const digits = alone ?? [...path.matchAll(STEP)].at(-1)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** What the paths of one run's files of one step have in common: everything but the number of a part, as in `rank_0.jsonl` and `rank_1.jsonl`. */
+export function runOfPath(path: string): string {
+  return path.replace(
+    /(?<![a-z])(rank|part|shard|worker)[_=-]?\d+|\d+-of-(?=\d+)/gi,
+    (_, part: string | undefined) => part ?? '',
+  );
+}

@@ -1,0 +1,188 @@
+import {
+  BadLine,
+  extrasOf,
+  field,
+  flagOrNull,
+  idsOrNull,
+  type JsonObject,
+  numberOrNull,
+  numbersOrNull,
+  objectOf,
+  objectsOf,
+  shown,
+  textOrNull,
+} from './jsonFields.ts';
+import type { Format } from './rolloutFormat.ts';
+import { type RewardPart, REWARD_PARTS } from '../domain/episode.ts';
+import { Role } from '../domain/tokens.ts';
+import { bareRecord, type RolloutRecord, type Segment, type SegmentKind, type TokenChannel } from './rolloutRecord.ts';
+
+/** What the first key of each line of this project's own format says. */
+export const OWN_FORMAT = 'rollout-playground';
+export const OWN_VERSION = 1;
+
+/** Lists with an entry a token, by their keys, and which tokens each speaks of. */
+const OWN_CHANNELS = {
+  loss_mask: { channel: 'loss', of: 'response' },
+  advantage_mask: { channel: 'credit', of: 'response' },
+  advantages: { channel: 'advantage', of: 'loss' },
+  push: { channel: 'push', of: 'loss' },
+  sampled_logprobs: { channel: 'sampledLogprob', of: 'action' },
+  drawn_logprobs: { channel: 'drawnLogprob', of: 'action' },
+  logprobs: { channel: 'logprob', of: 'learned' },
+  ref_logprobs: { channel: 'refLogprob', of: 'learned' },
+  entropies: { channel: 'entropy', of: 'learned' },
+  values: { channel: 'value', of: 'learned' },
+  returns: { channel: 'return', of: 'learned' },
+  rewards: { channel: 'reward', of: 'response' },
+} as const satisfies Readonly<
+  Record<string, { channel: TokenChannel; of: 'response' | 'loss' | 'action' | 'learned' }>
+>;
+type OwnChannel = keyof typeof OWN_CHANNELS;
+const OWN_CHANNEL_KEYS = Object.keys(OWN_CHANNELS) as OwnChannel[];
+
+const READ = [
+  ...[
+    'format',
+    'version',
+    'id',
+    'step',
+    'group',
+    'question',
+    'reward',
+    'parts',
+    'success',
+    'stop',
+    'turns',
+    'tool_calls',
+  ],
+  ...[
+    'tokens',
+    'words',
+    'roles',
+    'turn_of',
+    'reward_parts',
+    'states',
+    'singles',
+    'passes',
+    'grad_weights',
+    'policy_weights',
+  ],
+  ...OWN_CHANNEL_KEYS,
+];
+
+/** This project's own JSON Lines: docs/rollouts.md has its schema. */
+export const own: Format = {
+  name: OWN_FORMAT,
+  label: 'Rollout Playground',
+  keys: `format: "${OWN_FORMAT}"`,
+  recognises: (line) => field(line, 'format') === OWN_FORMAT,
+  read: (line) => [readOwn(line)],
+};
+
+function readOwn(line: JsonObject): RolloutRecord {
+  const version = numberOrNull(line, 'version');
+  if (version !== OWN_VERSION) throw new BadLine(`version ${version}`, `version ${OWN_VERSION}`);
+  const ids = idsOrNull(line, 'tokens');
+  if (!ids) throw new BadLine('no tokens', 'a list of token ids');
+  const list = (key: string) => {
+    const numbers = numbersOrNull(line, key, ids.length);
+    if (!numbers) throw new BadLine(`no ${key}`, 'a list with an entry for each token');
+    return numbers.map((number) => number ?? 0);
+  };
+  const roles = list('roles');
+  const turns = list('turn_of');
+  const words = wordsOf(line, ids.length);
+  const loss = numbersOrNull(line, 'loss_mask', ids.length);
+  const channels: Partial<Record<TokenChannel, readonly (number | null)[]>> = {
+    sampled: roles.map((role) => Number(role === Role.action)),
+  };
+  for (const key of OWN_CHANNEL_KEYS) {
+    const values = numbersOrNull(line, key, ids.length);
+    const { channel, of } = OWN_CHANNELS[key];
+    if (values) channels[channel] = values.map((value, t) => (speaks(of, roles[t], loss?.[t], value) ? value : null));
+  }
+  const parts = objectOf(line, 'reward_parts');
+  const paid = Object.keys(parts).map((name) => [name, numbersOrNull(parts, name, ids.length) ?? []] as const);
+  return bareRecord({
+    id: textOrNull(line, 'id'),
+    step: numberOrNull(line, 'step'),
+    group: textOrNull(line, 'group'),
+    task: textOrNull(line, 'question'),
+    reward: numberOrNull(line, 'reward'),
+    rewardParts: partsOf(objectOf(line, 'parts')),
+    success: flagOrNull(line, 'success'),
+    stop: textOrNull(line, 'stop'),
+    turns: numberOrNull(line, 'turns'),
+    toolCalls: numberOrNull(line, 'tool_calls'),
+    segments: segmentsBy(roles, turns, words),
+    tokens: { ids, words, channels, parts: paid },
+    extras: [...extrasOf(line, READ), ...passesText(line)],
+  });
+}
+
+/** Whether a list says anything of a token; the record has 0 where it does not. */
+function speaks(
+  of: 'response' | 'loss' | 'action' | 'learned',
+  role: number | undefined,
+  loss: number | null | undefined,
+  value: number | null,
+): boolean {
+  const inLoss = (loss ?? 0) !== 0;
+  const action = role === Role.action;
+  if (of === 'response') return action || role === Role.observation;
+  if (of === 'action') return action;
+  // the KL term pushes at tokens that the policy loss leaves out
+  return of === 'loss' ? inLoss || (value !== 0 && value !== null) : action || inLoss;
+}
+
+function wordsOf(line: JsonObject, length: number): string[] {
+  const list = field(line, 'words');
+  if (!Array.isArray(list) || list.length !== length) {
+    throw new BadLine(`${shown(list)} for words`, `a list of ${length}, one for each token`);
+  }
+  return list.map((word: unknown, i) => {
+    if (typeof word !== 'string') throw new BadLine(`${shown(word)} in words, entry ${i + 1}`, 'a word');
+    return word;
+  });
+}
+
+function partsOf(parts: JsonObject): (readonly [string, number])[] {
+  const known: readonly string[] = REWARD_PARTS satisfies readonly RewardPart[];
+  return Object.keys(parts)
+    .sort((a, b) => known.indexOf(a) - known.indexOf(b))
+    .flatMap((name) => {
+      const amount = numberOrNull(parts, name);
+      return amount === null || amount === 0 ? [] : [[name, amount] as const];
+    });
+}
+
+function passesText(line: JsonObject): (readonly [string, string])[] {
+  const passes = objectsOf(line, 'passes');
+  return passes.length === 0 ? [] : [['passes', `${passes.length} over the batch are in the file`]];
+}
+
+/** Words as stretches of one role and kind: inside the agent's words the tags of the grammar tell the kinds apart. */
+function segmentsBy(roles: readonly number[], turns: readonly number[], words: readonly string[]): Segment[] {
+  const segments: Segment[] = [];
+  let open: SegmentKind = 'action';
+  roles.forEach((role, t) => {
+    if (role === Role.pad) return;
+    const word = words[t] ?? '';
+    const written = role === Role.prompt ? 'prompt' : role === Role.observation ? 'observation' : 'action';
+    const tag = written === 'action' ? /^<(\/?)(think|call|answer)>$/.exec(word) : null;
+    const kind = written === 'action' ? (kindOf(tag?.[2]) ?? open) : written;
+    open = written !== 'action' || tag?.[1] === '/' ? 'action' : kind;
+    const turn = turns[t] ?? 0;
+    const last = segments.at(-1);
+    const opens = tag?.[1] === '';
+    if (last?.role === written && last.kind === kind && last.turn === turn && !opens) {
+      segments[segments.length - 1] = { ...last, text: `${last.text} ${word}`, to: t + 1 };
+    } else segments.push({ role: written, kind, turn, text: word, from: t, to: t + 1 });
+  });
+  return segments;
+}
+
+function kindOf(name: string | undefined): SegmentKind | undefined {
+  return name === 'think' || name === 'call' || name === 'answer' ? name : undefined;
+}

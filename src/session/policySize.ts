@@ -1,0 +1,22 @@
+import { contradictions } from '../config/contradictions.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { parameterCount } from '../model/architecture.ts';
+import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
+import { openEnvironment } from './environment.ts';
+import type { Host } from './host.ts';
+import { policySpec } from './policySpec.ts';
+
+/**
+ * How large the policy is that a run under these knobs trains, before there is one; nothing of it is allocated. Throws ConfigError where the knobs contradict each other, and what
+ * `openEnvironment` does: beside a checkpoint BaseNeededError, for its card says how large it is.
+ */
+export async function weighed(
+  { config, facts }: Extract<FolderTask, { kind: 'weigh' }>,
+  host: Pick<Host, 'shippedFile'>,
+): Promise<Extract<FolderAnswer, { kind: 'weighed' }>> {
+  const problems = contradictions(config);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { env } = await openEnvironment(config, { facts, tongue: null }, host);
+  const { model } = policySpec(config, env, null);
+  return { kind: 'weighed', parameters: parameterCount(model), vocabulary: env.vocabulary.length };
+}

@@ -1,0 +1,73 @@
+import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../config/fields.ts';
+import { contradictions } from '../config/contradictions.ts';
+import { type FittingKnob, isTooLarge, type TrainingPlan } from '../domain/trainingPlan.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
+import { adaptedPolicyMemory, MOST_ADAPTED_BYTES } from '../model/cpu/adapters/memory.ts';
+import { BackendError } from '../model/policy.ts';
+import { policySpec, type Rollouts } from './policySpec.ts';
+
+/** Of a checkpoint what its memory depends on. */
+export type WeighedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
+
+/**
+ * What a run beside `base` reserves on the CPU by the function that allocates it, nothing of which is read or allocated; `most` is what there can be. Where that is less, each knob that would do
+ * alone with its largest value that does; `envOf` makes the environment under other knobs, without which shorter episodes are not looked for.
+ */
+export async function trainingPlan(
+  config: RunConfig,
+  base: WeighedBase,
+  env: Rollouts,
+  envOf: ((config: RunConfig) => Promise<Rollouts>) | null = null,
+  most: number = MOST_ADAPTED_BYTES,
+): Promise<TrainingPlan> {
+  const partsOf = (knobs: RunConfig, its: Rollouts) =>
+    adaptedPolicyMemory(policySpec(knobs, its, base), base.weights, adapterConfig(knobs));
+  const bytesOf = (knobs: RunConfig, its: Rollouts) => partsOf(knobs, its).reduce((sum, { bytes }) => sum + bytes, 0);
+  const parts = partsOf(config, env);
+  const bytes = bytesOf(config, env);
+  const fitting: FittingKnob[] = [];
+  const plan = { engine: 'cpu', parts, bytes, most, fitting } as const;
+  if (!isTooLarge(plan)) return plan;
+  for (const field of ['groupSize', 'prompts', 'adapterRank'] as const) {
+    const under = (value: number): RunConfig => ({ ...config, [field]: value });
+    const least = leastOf(field);
+    let [low, high] = [least - 1, config[field]]; // the largest that fits lies in [low, high)
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (bytesOf(under(middle), env) <= most) low = middle;
+      else high = middle;
+    }
+    while (low >= least && contradictions(under(low)).length > 0) low--;
+    if (low >= least) fitting.push({ field, value: low, bytes: bytesOf(under(low), env) });
+  }
+  for (let value = config.maxTurns - 1; envOf && value >= leastOf('maxTurns'); value--) {
+    const knobs = { ...config, maxTurns: value };
+    if (contradictions(knobs).length > 0) continue;
+    const then = bytesOf(knobs, await envOf(knobs));
+    if (then > most) continue;
+    fitting.push({ field: 'maxTurns', value, bytes: then });
+    break;
+  }
+  return plan;
+}
+
+function leastOf(name: FieldName): number {
+  const field: Field = FIELDS[name];
+  return 'min' in field ? field.min : 1;
+}
+
+const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+
+/** Throws BackendError, with the knobs that would make it fit, where a run reserves more than there can be. */
+export function checkFits(plan: TrainingPlan): void {
+  if (plan.most === null || !isTooLarge(plan)) return;
+  const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);
+  throw new BackendError(
+    `The run needs ${gib(plan.bytes)}; want at most ${gib(plan.most)} on the CPU.`,
+    words.length > 0
+      ? `It fits with ${words.join(', or ')}.`
+      : 'No one knob makes it fit: turn several down, or choose a smaller model.',
+    plan.fitting.map(({ field }) => field),
+  );
+}

@@ -1,0 +1,55 @@
+import { type Interval, meanInterval } from '../base/inference.ts';
+import { differencesOf } from '../experiments/experimentPlan.ts';
+import type { RunResult } from '../experiments/runResult.ts';
+import { summaryOf } from '../experiments/statistics.ts';
+import { configurationsOf, runsOf, type SweptRun } from './runs.ts';
+import type { Knobs, Sweep } from './sweepFile.ts';
+
+/** A configuration's line: what its seeds came to. */
+export interface SweptRow {
+  readonly label: string;
+  readonly knobs: Knobs; // those that are searched
+  readonly values: readonly (number | null)[]; // one a seed, as the sweep has them; null: not run, or its run has no such number
+  readonly n: number; // seeds with a number
+  readonly mean: number | null;
+  readonly interval: Interval | null; // of the mean, t over the seeds, 95 %; null below two
+}
+
+/** All that the finished runs of a sweep say, best configuration first; those without a number last. */
+export interface SweepTable {
+  readonly sweep: Sweep;
+  readonly rows: readonly SweptRow[];
+  readonly done: number;
+  readonly planned: number;
+}
+
+/** Puts results, by the key of their run, into a table; a result with other knobs than its run counts for nothing. */
+export function sweepTable(sweep: Sweep, results: ReadonlyMap<string, RunResult>): SweepTable {
+  const runs = runsOf(sweep);
+  const byLabel = new Map<string, SweptRun[]>();
+  for (const run of runs) byLabel.set(run.arm, [...(byLabel.get(run.arm) ?? []), run]);
+  const rows = configurationsOf(sweep).map(({ label, knobs }): SweptRow => {
+    const values = (byLabel.get(label) ?? []).map((run) => {
+      return resultOf(run, results)?.metrics[sweep.metric]?.[sweep.take] ?? null;
+    });
+    const known = values.filter((value) => value !== null);
+    const summary = summaryOf(known);
+    const { n } = summary;
+    return { label, knobs, values, n, mean: n > 0 ? summary.mean : null, interval: meanInterval(summary) };
+  });
+  const sign = sweep.better === 'higher' ? 1 : -1;
+  const worth = ({ mean }: SweptRow) => (mean === null ? -Infinity : sign * mean);
+  const done = runs.filter((run) => resultOf(run, results)).length;
+  // equal means stay in the sweep's order
+  return { sweep, rows: rows.toSorted((a, b) => compare(worth(b), worth(a))), done, planned: runs.length };
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The result that stands for a run. */
+export function resultOf(run: SweptRun, results: ReadonlyMap<string, RunResult>): RunResult | undefined {
+  const found = results.get(run.key);
+  return found?.seed === run.seed && differencesOf(found, run).length === 0 ? found : undefined;
+}

@@ -1,0 +1,51 @@
+import type { PresetResult } from '../../config/presetResults.ts';
+import { PRESET_RESULTS } from '../../config/presetResults.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { presetConfig } from '../knobs/configStore.ts';
+import { percent } from '../parts/numberText.ts';
+
+const LONG = 100; // seconds that are told as minutes from here on
+
+/** What a preset is expected to come to: success before and after, how sure that is, and on what it rests. */
+export function expected(result: PresetResult): {
+  readonly numbers: string;
+  readonly sure: string;
+  readonly of: string;
+} {
+  const { before, after, low, high, seeds } = result;
+  const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
+  return {
+    numbers: `${percent(before)} → ${percent(after)}`,
+    sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    of: `mean of ${seeds} seeds`,
+  };
+}
+
+/** A run of a preset that this page has under way or has finished: what one of its updates takes here. */
+export interface HereTimed {
+  readonly preset: PresetName;
+  readonly secondsAnUpdate: number;
+}
+
+/**
+ * How long a preset takes: here, in the proportion in which the run of this page is slower or faster than the same preset where it
+ * was measured; else as it was measured. Null where it was not.
+ */
+export function timeWords(
+  preset: PresetName,
+  here: HereTimed | null,
+): { readonly text: string; readonly hint: string } | null {
+  const measured = PRESET_RESULTS[preset]?.seconds;
+  if (measured === undefined) return null;
+  const known = here && PRESET_RESULTS[here.preset]?.seconds;
+  if (here && known) {
+    const factor = (here.secondsAnUpdate * presetConfig(here.preset).updates) / known;
+    const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;
+    return { text: `about ${spent(measured * factor)} here`, hint };
+  }
+  return { text: `${spent(measured)} on a server`, hint: 'Measured on the CPU backend, on two cores of a server; not on this machine.' }; // prettier-ignore
+}
+
+function spent(seconds: number): string {
+  return seconds < LONG ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
+}

@@ -1,0 +1,182 @@
+import { create } from 'zustand';
+import { NOBODY, RunClient } from '../run/runClient.ts';
+import { shownText } from '../run/metricText.ts';
+import { SILENT_WORDS } from '../run/workerWatch.ts';
+import type { Run } from '../../runs/run.ts';
+import type { KeptMetric } from '../runs/keptRun.ts';
+import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
+import { type Arm, runArm, type Trained } from './arm.ts';
+import { pairsOf, STORY, trialVerdict } from './comparisonVerdict.ts';
+
+/** Runs that are trained one after the other to be compared. */
+export interface Trial {
+  readonly title: string;
+  readonly arms: readonly Arm[];
+  readonly fork: Run['fork']; // undefined: they begin anew
+  readonly metric?: KeptMetric; // the curve that its story is about; success where there is none
+  readonly seeds?: number; // how many it goes on to by itself at most: as many as take no more than `QUICK_S` in all
+}
+
+interface TrialState {
+  readonly trial: Trial | null;
+  readonly arm: number; // under way
+  readonly update: number; // of it
+  readonly silent: boolean; // its worker has not answered for ten seconds
+  readonly state: 'idle' | 'running' | 'done' | 'failed';
+  readonly results: readonly Trained[];
+  readonly runs: readonly number[]; // their ids in the list
+  readonly verdict: string;
+  readonly problem: string;
+}
+
+const IDLE: TrialState = {
+  ...{ trial: null, arm: 0, update: 0, silent: false, state: 'idle', results: [], runs: [], verdict: '', problem: '' },
+};
+
+/** The trial under way, or the last one. */
+export const useTrial = create<TrialState>()(() => IDLE);
+
+let client: RunClient | null = null;
+
+/** What a trial may take to go on to more seeds unasked. */
+const QUICK_S = 60;
+
+/** Seeds that one more press adds: with the first there are as many as the sign test needs at least. */
+export const MORE_SEEDS = 5;
+
+/** Trains the arms of a trial one after the other, in a worker of their own: the run of the lab stays as it is. */
+export async function runTrial(trial: Trial): Promise<void> {
+  cancelTrial();
+  useTrial.setState({ ...IDLE, trial, state: 'running' });
+  // what is compared now is seen alone
+  for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
+  useRuns.setState({ metric: trial.metric ?? STORY });
+  const began = performance.now();
+  await trainFrom(0);
+  const more = unasked(trial, (performance.now() - began) / 1000);
+  if (more > 0 && useTrial.getState().trial === trial) await moreSeeds(more);
+}
+
+/** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
+export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
+  const { trial, state, results } = useTrial.getState();
+  if (!trial || state !== 'done') return;
+  const last = Math.max(...trial.arms.map(({ config }) => config.seed));
+  const [first] = trial.arms;
+  const own = trial.arms.filter(({ config }) => config.seed === first?.config.seed);
+  const arms = Array.from({ length: count }, (_, k) => own.map((arm) => withSeed(arm, last + 1 + k))).flat();
+  useTrial.setState({
+    trial: { ...trial, arms: [...trial.arms, ...arms] },
+    state: 'running',
+    verdict: '',
+    problem: '',
+  });
+  await trainFrom(results.length);
+}
+
+/** How many more seeds a trial whose own took so long goes on to by itself. */
+export function unasked({ arms, seeds = 1 }: Trial, seconds: number): number {
+  const own = new Set(arms.map(({ config }) => config.seed)).size;
+  const quick = Math.floor((QUICK_S * own) / seconds);
+  return Math.max(0, Math.min(seeds, quick) - own);
+}
+
+/** An arm with other tasks and other draws; a fork keeps the weights it goes on from. */
+export function withSeed(arm: Arm, seed: number): Arm {
+  const { from, config } = arm;
+  return {
+    ...arm,
+    config: { ...config, seed },
+    from: from && { ...from, config: { ...from.config, seed }, begun: { ...from.begun, seed } },
+  };
+}
+
+/** Trains the arms from number `start` on. */
+async function trainFrom(start: number): Promise<void> {
+  const { trial } = useTrial.getState();
+  if (!trial) return;
+  const own = new RunClient(NOBODY);
+  client = own;
+  try {
+    for (const [at, arm] of trial.arms.entries()) {
+      if (at < start) continue;
+      useTrial.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
+      const tell = (news: Partial<TrialState>) => {
+        if (client === own) useTrial.setState(news);
+      };
+      const result = await runArm(own, arm, {
+        onUpdate: (update, run) => {
+          tell({ update });
+          if (client === own) useRuns.setState({ growing: run });
+        },
+        onSilence: (silent) => tell({ silent }),
+      });
+      if (client !== own) return; // cancelled
+      useRuns.setState({ growing: null });
+      const id = list(trial, result);
+      useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
+    }
+    useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results, trial.metric) }));
+  } catch (error) {
+    if (client !== own) return;
+    useTrial.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+  }
+  end('The comparison is done.');
+}
+
+function end(reason: string): void {
+  useRuns.setState({ growing: null });
+  client?.terminate(reason);
+  client = null;
+}
+
+/** Ends the trial under way; runs that are finished stay, and pairs of them keep their verdict. */
+export function cancelTrial(): void {
+  end('The comparison was cancelled.');
+  const { state, trial, results } = useTrial.getState();
+  if (state !== 'running') return;
+  const whole = pairsOf(results).flat();
+  if (!trial || whole.length === 0) useTrial.setState(IDLE);
+  else {
+    const arms = trial.arms.slice(0, whole.length);
+    useTrial.setState({
+      state: 'done',
+      trial: { ...trial, arms },
+      results: whole,
+      verdict: trialVerdict(whole, trial.metric),
+    });
+  }
+}
+
+/** Takes the runs of the last trial out of the list. */
+export function undoTrial(): void {
+  for (const id of useTrial.getState().runs) deleteRun(id);
+  useTrial.setState(IDLE);
+}
+
+/** Puts an arm among the runs and on the chart; its id. */
+function list({ fork, title, arms }: Trial, { label, run }: Trained): number {
+  const { seed } = run.config;
+  const first = seed === arms[0]?.config.seed;
+  const own = `${label}${first ? '' : `, seed ${seed}`}`;
+  const id = putRun({ ...run, id: nextId(), name: `${title}: ${own}`, arm: own, ...(fork && { fork }) });
+  if (first) toggleShown(id); // the chart has room for a few
+  return id;
+}
+
+/** How far a trial is, in words: the seed under way, and how many there are. */
+export function progressWords({ trial, arm, update, silent, results }: TrialState): string {
+  const arms = trial?.arms ?? [];
+  const seeds = [...new Set(arms.map(({ config }) => config.seed))];
+  const seed = arms[arm]?.config.seed;
+  const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));
+  const words = own.map(({ label, config, at }) => {
+    const done = results[at];
+    if (done)
+      return `${label}: ${shownText('rollout/success', done.run.series.get('rollout/success')?.smooth)} at update ${done.run.update}`;
+    return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
+  });
+  const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';
+  const stuck = silent ? `. Its worker ${SILENT_WORDS}. It’s busy or stuck; Cancel ends it.` : '';
+  return which + words.join(' · ') + stuck;
+}

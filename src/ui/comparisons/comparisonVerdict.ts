@@ -1,0 +1,134 @@
+import { EVALUATED_WORDS, evaluatedIn, evaluatedWords, isWholeSet } from '../../domain/evaluationSet.ts';
+import { pairedSummary } from '../../experiments/statistics.ts';
+import { CHANCE, chanceText, fisherTest, signTest } from '../../base/inference.ts';
+import { distinctTasks } from '../run/course.ts';
+import { percent, points, short } from '../parts/numberText.ts';
+import type { KeptMetric } from '../runs/keptRun.ts';
+import type { Trained } from './arm.ts';
+import { overSeedsText } from './overSeeds.ts';
+import { broken, trapVerdict } from './trapVerdict.ts';
+
+/** The curve of a trial that names none. */
+export const STORY = 'rollout/success' satisfies KeptMetric;
+const APART = 1.5; // times the other's entropy
+
+/**
+ * What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. It speaks of success, or of the trap where
+ * the trial's story is the spread of rewards.
+ */
+export function trialVerdict(results: readonly Trained[], metric: KeptMetric = STORY): string {
+  const pairs = pairsOf(results);
+  if (metric === 'rollout/in_group_reward_std' && pairs.length > 0) return trapVerdict(pairs);
+  const [first] = results;
+  if (pairs.length > 1) return overSeeds(pairs);
+  const [pair] = pairs;
+  return pair ? compared(...pair) : first ? broken(first) : '';
+}
+
+/** Results two by two: the first two arms of each seed that has both. */
+export function pairsOf(results: readonly Trained[]): readonly (readonly [Trained, Trained])[] {
+  return [...new Set(results.map(({ run }) => run.config.seed))].flatMap((seed) => {
+    const [a, b] = results.filter(({ run }) => run.config.seed === seed);
+    return a && b ? [[a, b] as const] : [];
+  });
+}
+
+const solved = ({ run }: Trained) => run.series.get('rollout/success')?.smooth;
+const heldOutOf = ({ run }: Trained) => run.series.get('eval/success')?.latest;
+
+/** One pair. It says how these two runs came out; whether the knob did it, one seed cannot say. */
+function compared(a: Trained, b: Trained): string {
+  const from =
+    a.began > 0 ? `From update ${a.began} to ${a.run.update}` : `After ${Math.min(a.run.update, b.run.update)} updates`;
+  const parts = [
+    `${from}: ${a.label} solves ${percent(solved(a))} of its rollouts, ${b.label} ${percent(solved(b))}.`,
+    heldOut(a, b),
+    undecided(a, b),
+    ...trapped([a, b]),
+    'One seed isn’t evidence. Train more seeds.',
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/**
+ * Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. Where all tasks there
+ * are were evaluated there is no such chance: the numbers stand alone.
+ */
+function heldOut(a: Trained, b: Trained): string {
+  const [x, y] = [heldOutOf(a), heldOutOf(b)];
+  if (x === undefined || y === undefined) return '';
+  const counts = [a, b].map(({ run }) => distinctTasks(run.series, run.config));
+  const tasks = Math.min(...counts);
+  const whole = [a, b].every(({ run }, i) => isWholeSet(counts[i] ?? 0, run.config));
+  const on = `Of ${evaluatedWords(tasks, evaluatedIn(a.run.config, b.run.config), whole)}`;
+  const paired = taskByTask(a, b);
+  if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
+  const shares = `${on} ${percent(x)} and ${percent(y)}`;
+  const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}` : '';
+  if (whole) return `${shares}${counted ? `: ${counted}` : ''}. Evaluation covers every task, so only the seed varies.`;
+  const p = paired
+    ? signTest(paired.onlyA, paired.onlyB)
+    : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
+  const remark =
+    p < CHANCE ? `${(y > x ? b : a).label} solves more, beyond chance` : 'cannot tell, the difference may be chance';
+  const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
+  return `${shares}: ${counted ? `${counted}: ` : ''}${remark} (${test}, p ${chanceText(p)}).`;
+}
+
+/** How many tasks one solved and the other did not; null unless both played the very same ones. */
+function taskByTask(a: Trained, b: Trained): { readonly onlyA: number; readonly onlyB: number } | null {
+  const [ofA, ofB] = [a.run.solved, b.run.solved];
+  if (!ofA || ofA.size !== ofB?.size) return null;
+  let [onlyA, onlyB] = [0, 0];
+  for (const [task, byA] of ofA) {
+    const byB = ofB.get(task);
+    if (byB === undefined) return null;
+    if (byA && !byB) onlyA++;
+    if (byB && !byA) onlyB++;
+  }
+  return { onlyA, onlyB };
+}
+
+/** Several pairs: the difference seed by seed, and what it would take where it cannot be told. */
+function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
+  const measured = pairs.every((pair) => pair.every((arm) => heldOutOf(arm) !== undefined));
+  const read = measured ? heldOutOf : solved;
+  const values = pairs.map((pair) => pair.map((arm) => read(arm) ?? 0) as [number, number]);
+  const difference = pairedSummary(values.map(([x, y]) => y - x));
+  const [[a, b]] = pairs as [readonly [Trained, Trained]];
+  const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
+  const updates = Math.min(...pairs.flat().map(({ run, began }) => run.update - began));
+  const ahead = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance explains`;
+  return [
+    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
+    `${b.label} − ${a.label}: ${overSeedsText(difference, { unit: ' points', number: points, side: 'higher', told: ahead })}`,
+    ...trapped(pairs.flat()),
+  ].join(' ');
+}
+
+function trapped(arms: readonly Trained[]): string[] {
+  const several = new Set(arms.map(({ run }) => run.config.seed)).size > 1;
+  return arms
+    .filter(({ run }) => run.health.at(-1)?.health.state === 'trap')
+    .map(({ label, run: { update, config } }) => {
+      return `${label} was trapped at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
+    });
+}
+
+/** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
+function undecided(a: Trained, b: Trained): string {
+  if (
+    a.run.config.lossMask !== b.run.config.lossMask ||
+    a.run.config.regularizerTokens !== b.run.config.regularizerTokens
+  ) {
+    const both = (a.run.config.lossMask === 'off' ? a : b).label;
+    return `Don’t compare entropy and KL: for ${both} they include observation tokens.`;
+  }
+  // as the losses average it: over tokens, over rollouts or by a fixed length, with or without choices of one
+  if (a.run.config.aggregation !== b.run.config.aggregation || a.run.config.choiceMask !== b.run.config.choiceMask) {
+    return 'Don’t compare entropy and KL: the two runs average them differently.';
+  }
+  const [x, y] = [a, b].map(({ run }) => run.series.get('actor/entropy')?.smooth);
+  if (x === undefined || y === undefined || Math.max(x, y) < APART * Math.min(x, y)) return '';
+  return `${(x > y ? a : b).label} is less certain: its entropy is ${short(Math.max(x, y))} nats, against ${short(Math.min(x, y))}.`;
+}

@@ -1,0 +1,171 @@
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { presetConfig, useConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/numberText.ts';
+import { useLive } from '../run/liveStore.ts';
+import { latestCheckpoint } from '../runs/saving.ts';
+import { listRun } from '../run/liveRun.ts';
+import { pause } from '../run/transport.ts';
+import type { Arm } from './arm.ts';
+import { runTrial, useTrial, withSeed } from './comparisonStore.ts';
+
+/** Updates that the arms of a trial take unless told otherwise. */
+export const UPDATES = 40;
+const FOCUS_MS = 3000; // the screen may have to be loaded first
+const CHECKPOINT_MS = 20_000; // a paused run hands its state out once the update under way is done
+
+/**
+ * Clones the run of the lab where it stands, weights, optimizer and randomness, and trains it on twice: as it is, and with one
+ * knob changed. The run itself is paused, and stays.
+ */
+export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
+  if (useLive.getState().running) pause();
+  const run = await paused();
+  if (!run?.checkpoint) {
+    useTrial.setState({ state: 'failed', problem: forkProblem() });
+    return;
+  }
+  listRun();
+  const { checkpoint, facts, update } = run;
+  const backend: RunConfig['backend'] = useLive.getState().backend?.kind ?? 'auto';
+  const config = { ...checkpoint.config, updates: update + updates };
+  const from = { ...checkpoint, begun: { ...checkpoint.begun, backend } };
+  const opening = new Map(
+    [...run.series].flatMap(([metric, { smooth }]) => (smooth === undefined ? [] : [[metric, smooth] as const])),
+  );
+  const arm = (letter: string, changed: RunConfig): Arm => ({
+    ...{ from, opening, facts, config: changed, stopAtTrap: false },
+    label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
+  });
+  await runTrial({
+    title: `#${run.id} from update ${update}`,
+    arms: [arm('A', config), arm('B', { ...config, [name]: value })],
+    fork: { run: run.id, update },
+  });
+}
+
+/** The knob's other value: what a fork flips it to when nobody says. */
+export function flipped(name: FieldName, config: RunConfig): string | number {
+  const field: Field = FIELDS[name];
+  const value = config[name];
+  if ('choices' in field) {
+    return field.choices[(field.choices.indexOf(String(value)) + 1) % field.choices.length] ?? String(value);
+  }
+  const doubled = Number(value) * 2;
+  return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
+}
+
+/** Seeds of a comparison at one press: the fewest whose sign test can be below .05, where all of them go one way. */
+const SEEDS = 6;
+
+/** Experiments at one press: each ends with a verdict and can be undone. */
+export const RECIPES = [
+  {
+    id: 'mask',
+    label: 'Turn both masks off',
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. This task was chosen because masks measurably matter there. Turning off the loss mask alone would only dilute the loss.`,
+    start: () => void runTrial({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
+  },
+  {
+    id: 'break',
+    label: 'Break it: blind convergence',
+    note: `Few prompts, stale updates, no entropy bonus: all rollouts end up on one path, whatever the map says. Stops when the monitor says TRAP. The control is the same task with gentle settings. Up to ${SEEDS} seeds in about a minute.`,
+    start: () => void runTrial({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
+  },
+  {
+    id: 'algorithms',
+    label: 'PPO against GRPO',
+    note: `Number hunt from the same warm start: PPO with a critic against GRPO with groups. Up to ${SEEDS} seeds in about a minute.`,
+    start: () =>
+      void runTrial({
+        title: 'Number hunt',
+        arms: [
+          fresh('GRPO', { ...presetConfig('number-hunt'), updates: UPDATES }),
+          fresh('PPO', { ...presetConfig('number-hunt-ppo'), updates: UPDATES }),
+        ],
+        fork: undefined,
+        seeds: SEEDS,
+      }),
+  },
+] as const;
+
+/** What is compared where the masks are turned off: both, for only together they push at the tool's words. */
+export const UNMASKED = { lossMask: 'off', advantageMask: 'off' } as const satisfies Partial<RunConfig>;
+
+/** What the same task is learned with where nothing is to break: each batch once, in one step, at a third of the rate, with an entropy bonus. */
+const GENTLE = {
+  epochs: 1,
+  minibatches: 1,
+  learningRate: 1e-3,
+  entropyCoef: 0.02,
+} as const satisfies Partial<RunConfig>;
+
+/** The run that is to break, and its control: the same task from the same weights, with gentle updates. */
+export function breaking(): Arm[] {
+  const config = presetConfig('break-it');
+  return [{ ...fresh('break it', config), stopAtTrap: true }, fresh('control', { ...config, ...GENTLE })];
+}
+
+/** The arms of the lesson on masks: pairs, seed by seed. */
+export function masked(): Arm[] {
+  const config = { ...presetConfig('noisy-hunt'), updates: UPDATES };
+  const pair = [fresh('both masks on', config), fresh('both masks off', { ...config, ...UNMASKED })];
+  return Array.from({ length: SEEDS }, (_, k) => pair.map((arm) => withSeed(arm, arm.config.seed + k))).flat();
+}
+
+/** An arm from the beginning, on the seed and the backend of the page. */
+function fresh(label: string, config: RunConfig): Arm {
+  const { seed, backend } = useConfig.getState().wanted;
+  return {
+    label,
+    config: { ...config, seed, backend },
+    from: null,
+    opening: new Map(),
+    facts: null,
+    stopAtTrap: false,
+  };
+}
+
+/** Shows where a fork is made, with the keyboard in it. */
+export function openFork(): void {
+  location.assign('#/runs');
+  const began = performance.now();
+  const focus = () => {
+    const knob = document.getElementById('fork-knob');
+    if (knob) knob.focus();
+    else if (performance.now() - began < FOCUS_MS) requestAnimationFrame(focus);
+  };
+  focus();
+}
+
+/** The knobs of the run that would be forked, or those of the page. */
+export function forkable(): RunConfig {
+  const { applied, wanted } = useConfig.getState();
+  return applied ?? wanted;
+}
+
+/** The state of the run once it stands still; null where it has none to give. */
+function paused(): Promise<ReturnType<typeof latestCheckpoint>> {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const look = () => {
+      const saved = latestCheckpoint();
+      const { running, update, session } = useLive.getState();
+      const there = !running && saved?.update === update && update > 0;
+      if (there || session !== 'ready' || performance.now() - began > CHECKPOINT_MS) resolve(there ? saved : null);
+      else setTimeout(look, 50);
+    };
+    look();
+  });
+}
+
+function forkProblem(): string {
+  const { session, update } = useLive.getState();
+  return session !== 'ready' || update === 0
+    ? 'There is no run to fork. Run training for a few updates first.'
+    : 'The run didn’t send its state in time. Try again.';
+}
+
+function labelOf(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}

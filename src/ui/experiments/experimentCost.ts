@@ -1,0 +1,74 @@
+import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
+import type { RunResult } from '../../experiments/runResult.ts';
+import { plannedRunOf, type RunRequest } from './requests.ts';
+
+/** Of an optimizer step on demonstrations, in an update of the same rows: no rollouts, one pass. */
+const IMITATION_SHARE = 0.25;
+
+/** How long runs will take, and how many updates they have in all. */
+export interface Cost {
+  readonly seconds: number;
+  readonly updates: number;
+  readonly measured: boolean; // on this machine, else from the runs shipped or a guess for one CPU core
+}
+
+/**
+ * What `runs` will take. A run takes what the same arm took here, for as many updates. Where none was finished here, it takes what was
+ * shipped or guessed for it, times how much slower than that the runs finished here were.
+ */
+export function costOf(
+  runs: readonly RunRequest[],
+  results: readonly RunResult[],
+  shipped: readonly RunResult[],
+): Cost {
+  const own = results.filter((r) =>
+    runs.some((run) => run.experiment === r.experiment && run.backend === r.config.backend),
+  );
+  const expected = (of: Work) => timeOf(of, alike(of, shipped)) ?? guess(of);
+  const pace = ratio(own.map((result) => [result.seconds, expected(workOf(result))] as const));
+  let [seconds, updates] = [0, 0];
+  for (const run of runs) {
+    const config = plannedRunOf(run)?.config;
+    if (!config) continue; // an arm there is no more
+    const work = {
+      experiment: run.experiment,
+      arm: run.arm,
+      updates: config.updates,
+      imitation: config.imitationSteps,
+    };
+    seconds += timeOf(work, alike(work, own)) ?? expected(work) * pace;
+    updates += config.updates;
+  }
+  return { seconds, updates, measured: own.length > 0 };
+}
+
+interface Work {
+  readonly experiment: string;
+  readonly arm: string;
+  readonly updates: number;
+  readonly imitation: number; // optimizer steps before the first update
+}
+function workOf({ experiment, arm, curve, config }: RunResult): Work {
+  return { experiment, arm, updates: Math.max(1, curve.length), imitation: config.imitationSteps ?? 0 };
+}
+function alike({ experiment, arm }: Work, results: readonly RunResult[]): readonly RunResult[] {
+  return results.filter((result) => result.experiment === experiment && result.arm === arm);
+}
+
+/** What finished runs of an arm say; undefined without one. */
+function timeOf(work: Work, finished: readonly RunResult[]): number | undefined {
+  if (finished.length === 0) return undefined;
+  const times = finished.map((run) => (run.seconds * share(work)) / share(workOf(run))).sort((a, b) => a - b);
+  return times[Math.floor(times.length / 2)];
+}
+function guess(work: Work): number {
+  return isExperiment(work.experiment) ? EXPERIMENTS[work.experiment].secondsPerUpdate * share(work) : 0;
+}
+/** In updates. */
+function share({ updates, imitation }: Work): number {
+  return updates + IMITATION_SHARE * imitation;
+}
+function ratio(pairs: readonly (readonly [number, number])[]): number {
+  const sum = (of: 0 | 1) => pairs.reduce((total, pair) => total + pair[of], 0);
+  return pairs.length > 0 ? sum(0) / sum(1) : 1;
+}

@@ -1,0 +1,204 @@
+import { create } from 'zustand';
+import { ALGORITHM_FIELDS } from '../../config/algorithms.ts';
+import { isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
+import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
+import { differences, useConfig } from '../knobs/configStore.ts';
+import { holdGhost, isKeyed, letGo } from '../rollout/ghost.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { touchedByAny } from './touchedTokens.ts';
+import { type Target, triedKnobs } from './previewKnobs.ts';
+
+interface FormulaState {
+  readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
+  readonly pinned: Target | null;
+  readonly turned: boolean; // what a knob that was turned would change is shown
+  readonly terms: readonly TermId[]; // lit
+  readonly knobs: readonly FieldName[]; // lit by a term
+  readonly open: boolean; // the formula is in sight
+}
+
+/** Where it is in sight before anyone asks: on a phone it would take half of the knobs' room. */
+const ROOMY = '(min-width: 861px) and (min-height: 760px)';
+
+/** What of the formula is lit, and by whom. */
+export const useFormula = create<FormulaState>()(() => ({
+  ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
+  open: matchMedia(ROOMY).matches,
+}));
+
+const LINGER_MS = 250; // a pointer that only passes by asks for nothing
+
+let pointed: Target | null = null;
+let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or is no trial any more
+let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
+let pressed: Target | null = null; // the switch that was pressed last, until something else is pointed at: it is tried as it stands
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Pins a target, so that it stays lit when nothing is pointed at, and shows the formula; pinned once more it is let go. */
+export function pin(target: Target): void {
+  const { pinned, open } = useFormula.getState();
+  const again = sameTarget(pinned, target);
+  useFormula.setState({ pinned: again ? null : target, open: open || !again });
+  if (again) pointed = null; // a finger leaves no pointer behind that goes away by itself
+  light();
+  if (open || again || !('knob' in target)) return;
+  // what has opened may lie over the knob
+  requestAnimationFrame(() => {
+    document.querySelector(`[data-knob="${target.knob}"]`)?.scrollIntoView({ block: 'nearest' });
+  });
+}
+
+/** Ends what a turned or a pinned knob shows while nothing is pointed at; the knob stays as it is. */
+export function release(): void {
+  turned = null;
+  useFormula.setState({ pinned: null });
+  light();
+}
+
+/** Whether two targets are one. */
+export function sameTarget(a: Target | null, b: Target | null): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Lights terms, knobs and tokens of what is pointed at or pinned, and tries the knob on the batch in view where it is turned. */
+function light(): void {
+  const { pinned } = useFormula.getState();
+  const { wanted } = useConfig.getState();
+  const lights = (each: Target) => ('term' in each ? [each.term] : actingTerms(each, wanted));
+  if (turned && !changesOf(turned, wanted)) turned = null;
+  const target = [pointed, pinned, turned].find((each) => each !== null && lights(each).length > 0) ?? null;
+  const terms = target ? lights(target) : [];
+  const knobs = target !== null && 'term' in target ? knobsOf(target.term, wanted) : [];
+  useFormula.setState({ target: terms.length > 0 ? target : null, turned: turned !== null, terms, knobs });
+  lightTokens();
+  clearTimeout(timer);
+  if (isKeyed()) return;
+  const changes = target && changesOf(target, wanted);
+  if (changes) timer = setTimeout(() => void holdGhost(changes), LINGER_MS);
+  else letGo();
+}
+
+function lightTokens(): void {
+  const { terms } = useFormula.getState();
+  const { ghost, row, lit } = useSelection.getState();
+  if (terms.length === 0) {
+    if (lit) useSelection.setState({ lit: null });
+    return;
+  }
+  // what is tried has other masks; whom the clip held is told of what was learned
+  const { advantages, passes, policyWeights } = live.batch;
+  const turned = ghost?.of === live.batch && { ...ghost.batch, advantages, policyWeights, ...(passes && { passes }) };
+  const batch = turned || live.batch;
+  const sets = terms.map((term) => TERM_LIST[term].tokens);
+  const scene = { batch, config: useConfig.getState().wanted, row };
+  useSelection.setState({ lit: { marks: touchedByAny(scene, sets), group: sets.includes('group') } });
+}
+
+/** The terms that a knob acts on, or any knob of an algorithm that was changed; of one that stands as it was, those of its advantage. */
+function actingTerms(target: Exclude<Target, { readonly term: TermId }>, wanted: RunConfig): readonly TermId[] {
+  if ('knob' in target) return termsOf(target.knob, wanted);
+  const names = Object.keys(changesOf(target, wanted) ?? {}) as FieldName[];
+  return [...new Set(['estimator' as const, ...names].flatMap((name) => termsOf(name, wanted)))];
+}
+
+/** What is tried of a target on the batch in view; null where nothing of it differs. */
+function changesOf(target: Target, wanted: RunConfig): Partial<RunConfig> | null {
+  const flipped = flips && pointed !== null && 'knob' in pointed ? pointed.knob : null;
+  return triedKnobs(target, { wanted, config: live.batchConfig, flipped });
+}
+
+function targetAt(at: EventTarget | null): Target | null {
+  if (!(at instanceof Element)) return null;
+  const term = at.closest<HTMLElement>('[data-term]')?.dataset['term'];
+  if (term !== undefined && Object.hasOwn(TERM_LIST, term)) return { term: term as TermId };
+  if (at.closest('[data-algorithm]')) return { algorithm: true };
+  const knob = at.closest<HTMLElement>('[data-knob]')?.dataset['knob'];
+  return knob !== undefined && isFieldName(knob) ? { knob } : null;
+}
+
+function isSwitch(at: EventTarget | null): boolean {
+  return at instanceof Element && at.closest('[data-knob] [role="switch"]') !== null;
+}
+
+function point(at: EventTarget | null): void {
+  const target = targetAt(at);
+  if (!sameTarget(target, pressed)) pressed = null;
+  const flipping = isSwitch(at) && pressed === null;
+  if (sameTarget(target, pointed) && flipping === flips) return;
+  pointed = target;
+  flips = flipping;
+  light();
+}
+
+/** What is typed into or dragged stays pointed at wherever the pointer goes: the rollout is to be looked at meanwhile. */
+function heldByFocus(): Element | null {
+  const active = document.activeElement;
+  return active?.matches(':is([data-knob], [data-algorithm]) :is(input, select)') ? active : null;
+}
+
+/** What was turned, of two configurations that follow each other: a knob, or several that make up an algorithm. */
+function turnedBy(now: RunConfig, before: RunConfig): Target | null {
+  const names = differences(now, before);
+  const [only] = names;
+  if (only === undefined) return null;
+  if (names.length === 1) return { knob: only };
+  return names.every((name) => name === 'critic' || ALGORITHM_FIELDS.some((each) => each === name))
+    ? { algorithm: true }
+    : null;
+}
+
+/** Follows pointer and focus over knobs and terms, and what they are of. Returns a function that stops. */
+export function bindPointing(): () => void {
+  const onOver = (event: Event) => {
+    const held = heldByFocus();
+    // what scrolled under a pointer that rests was not pointed at
+    if (held && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
+    point(targetAt(event.target) ? event.target : held);
+  };
+  const onFocus = ({ target }: Event) => {
+    if (target instanceof Element && targetAt(target) && target.matches(':focus-visible')) point(target);
+  };
+  const onOut = ({ target }: Event) => {
+    if (targetAt(target)) point(null);
+  };
+  const onClick = ({ target }: Event) => {
+    if (!isSwitch(target)) return;
+    flips = false; // what was tried has become a choice
+    pressed = targetAt(target); // its thumb moves under the pointer, which is not pointing at it anew
+    light();
+  };
+  const onBlur = () => point(null);
+  const listeners = [
+    ['mouseover', onOver],
+    ['focusin', onFocus],
+    ['focusout', onOut],
+    ['click', onClick],
+    ['blur', onBlur],
+  ] as const;
+  for (const [type, listener] of listeners) addEventListener(type, listener);
+  const stops = [
+    useConfig.subscribe((now, before) => {
+      if (now.wanted === before.wanted) return;
+      turned = now.lastEdit === null ? turnedBy(now.wanted, before.wanted) : { knob: now.lastEdit };
+      if (turned && !sameTarget(turned, pointed)) pointed = null; // the pointer is elsewhere: the answer is to what was turned
+      light();
+    }),
+    useLive.subscribe((now, before) => {
+      // whoever trains on looks at what comes
+      if (now.running && !before.running) turned = null;
+      if (now.batchVersion !== before.batchVersion || now.running !== before.running) light();
+    }),
+    useSelection.subscribe((now, before) => {
+      if (now.row !== before.row || now.ghost !== before.ghost) lightTokens();
+    }),
+  ];
+  return () => {
+    for (const [type, listener] of listeners) removeEventListener(type, listener);
+    for (const stop of stops) stop();
+    useFormula.setState({ pinned: null });
+    [pointed, turned, pressed] = [null, null, null];
+    light();
+  };
+}

@@ -1,0 +1,38 @@
+import { noteFailure } from '../shell/newVersion.ts';
+import type { SpeakerCommand, SpeakerEvent } from '../../wire/speakerMessages.ts';
+
+/** Who is told what the worker that speaks for a checkpoint says. */
+export interface SpeakerListener {
+  readonly onEvent: (event: SpeakerEvent) => void;
+  readonly onLoss: (message: string) => void;
+}
+
+/** The owner of that worker. */
+export class SpeakerClient {
+  readonly #worker: Worker;
+
+  /** Starts the worker. */
+  constructor({ onEvent, onLoss }: SpeakerListener) {
+    this.#worker = new Worker(new URL('../../speaker.ts', import.meta.url), { type: 'module', name: 'speaking' });
+    this.#worker.onmessage = ({ data }: MessageEvent<SpeakerEvent>) => onEvent(data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      void noteFailure(event.message);
+      onLoss(
+        event.message
+          ? `The worker that reads the model stopped: ${event.message}`
+          : 'The worker that reads models could not be loaded.',
+      );
+    };
+  }
+
+  /** Sends a command. */
+  send(command: SpeakerCommand): void {
+    this.#worker.postMessage(command);
+  }
+
+  /** Ends the worker; its memory is free at once. */
+  terminate(): void {
+    this.#worker.terminate();
+  }
+}

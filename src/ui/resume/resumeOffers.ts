@@ -1,0 +1,59 @@
+import { CheckpointError } from '../../runs/checkpoint.ts';
+import { useLive } from '../run/liveStore.ts';
+import { dropSaved, readAll } from '../runs/database.ts';
+import { newestFirst, noteOrder } from '../runs/saveOrder.ts';
+import { isFree } from '../runs/saveSlot.ts';
+import { type Offer, useRuns } from '../runs/runStore.ts';
+import { readStored } from '../runs/storedRun.ts';
+import { notice } from '../shell/notices.ts';
+
+/** Looks for runs of earlier visits; that they cannot be looked for is told. */
+export async function lookForSaved(): Promise<void> {
+  const tell = (why: string) =>
+    notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
+  try {
+    const kept = await readAll(tell);
+    const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
+    const offers = kept.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
+    for (const { order } of offers) noteOrder(order);
+    offers.sort(newestFirst);
+    if (useLive.getState().session === 'none') useRuns.setState({ offers });
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function offerOf(slot: string, value: unknown): Offer {
+  try {
+    return { slot, ...readStored(value), problem: '' };
+  } catch (error) {
+    // whatever a damaged save makes of its reading, the others are to be offered
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      slot,
+      run: null,
+      ...{ order: -1, savedAt: 0 },
+      problem: error instanceof CheckpointError ? why : `It can’t be read: ${why}`,
+    };
+  }
+}
+
+/** The worker cannot go on with the run of this offer. */
+export function noteUnfit(slot: string, problem: string): void {
+  useRuns.setState(({ offers }) => ({
+    offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, order: -1, savedAt: 0, problem }],
+  }));
+}
+
+/** Drops a run of an earlier visit. */
+export function forgetSaved(slot: string): void {
+  useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
+  dropSaved(slot).catch((error: unknown) => {
+    notice(`A saved run could not be deleted: ${error instanceof Error ? error.message : String(error)}.`);
+  });
+}
+
+/** Ends the offer to bring a replaced run back. */
+export function letGo(): void {
+  useRuns.setState({ replaced: null });
+}

@@ -1,0 +1,78 @@
+import type { RunFile } from '../../runs/sentRun.ts';
+import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
+import { noteFailure } from '../shell/newVersion.ts';
+
+/** Who is told what the reader finds. */
+export interface ReaderListener {
+  readonly onEvent: (event: Exclude<ReaderEvent, { type: 'read' | 'run' }>) => void;
+  readonly onLoss: (message: string) => void;
+}
+
+/** The owner of the worker that reads files of rollouts and of runs. */
+export class ReaderClient {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #runs = new Map<number, (read: ReadRun) => void>();
+  #asked = 0;
+
+  /** Starts the worker. */
+  constructor({ onEvent, onLoss }: ReaderListener) {
+    this.#worker = new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' });
+    this.#worker.onmessage = ({ data }: MessageEvent<ReaderEvent>) => {
+      if (data.type === 'read') {
+        this.#waiting.get(data.id)?.resolve(data.rollouts);
+        this.#waiting.delete(data.id);
+      } else if (data.type === 'run') {
+        this.#runs.get(data.id)?.(data.read);
+        this.#runs.delete(data.id);
+      } else onEvent(data);
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      void noteFailure(event.message);
+      this.terminate();
+      onLoss(event.message ? `Reading stopped: ${event.message}` : 'The worker that reads files could not be loaded.');
+    };
+  }
+
+  /** Sends a command. */
+  send(command: ReaderCommand): void {
+    this.#worker.postMessage(command);
+  }
+
+  /** Rollouts by their rows, in order; problems where the worker has ended before it answered. */
+  read(rows: readonly number[]): Promise<readonly ReadRollout[]> {
+    const id = ++this.#asked;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, { rows, resolve });
+      this.send({ type: 'read', id, rows });
+    });
+  }
+
+  /** The run of a file; a problem where the worker has ended before it answered. */
+  readRun(file: RunFile): Promise<ReadRun> {
+    const id = ++this.#asked;
+    return new Promise((resolve) => {
+      this.#runs.set(id, resolve);
+      this.send({ type: 'run', id, file });
+    });
+  }
+
+  /** Ends the worker; what it has not answered is answered by a problem. */
+  terminate(): void {
+    this.#worker.terminate();
+    for (const { rows, resolve } of this.#waiting.values())
+      resolve(rows.map((row) => ({ row, problem: NOBODY_READS })));
+    this.#waiting.clear();
+    for (const resolve of this.#runs.values()) resolve({ problem: NOBODY_READS });
+    this.#runs.clear();
+  }
+}
+
+/** Why a rollout cannot be read when the worker has ended. */
+export const NOBODY_READS = 'reading has stopped: open the files again';
+
+interface Waiting {
+  readonly rows: readonly number[];
+  readonly resolve: (rollouts: readonly ReadRollout[]) => void;
+}

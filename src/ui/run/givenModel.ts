@@ -1,7 +1,0 @@
-import type { PickedFile } from '../../wire/reading.ts';
-
-/** The files of a checkpoint that a person opened, and what people call it. */
-export interface GivenModel {
-  readonly name: string;
-  readonly files: readonly PickedFile[];
-}

@@ -1,0 +1,7 @@
+import type { PickedFile } from '../../wire/readerMessages.ts';
+
+/** The files of a checkpoint that a person opened, and what people call it. */
+export interface GivenModel {
+  readonly name: string;
+  readonly files: readonly PickedFile[];
+}

@@ -1,0 +1,37 @@
+import { chooseBackend } from '../model/chooseBackend.ts';
+import { openGpuPolicy } from '../model/gpuPolicy.ts';
+import type { Host } from '../session/host.ts';
+import type { BackgroundTuning } from '../session/tuning.ts';
+import { shippedFile } from './shippedFile.ts';
+import { pageThreads } from './pageThreads.ts';
+
+/** A worker as the place of a session. Policies are opened through `tuning`; `fenced`: see Host. */
+export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host {
+  const channel = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  channel.port1.onmessage = () => waiting.shift()?.();
+  return {
+    gpu: (navigator as Partial<Navigator>).gpu,
+    openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
+    chooseBackend: (gpu, spec, threads) =>
+      chooseBackend(
+        gpu,
+        spec,
+        {
+          now: () => performance.now(),
+          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        },
+        threads,
+      ),
+    threads: pageThreads(),
+    shippedFile,
+    now: () => performance.now(),
+    fenced,
+    // a message comes round at once; a timer would cost 4 ms each time
+    breathe: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        channel.port2.postMessage(null);
+      }),
+  };
+}
