@@ -109,6 +109,24 @@ test('the sign in the header leads back to the start screen', async () => {
   await page.context().close();
 });
 
+test('the tab’s title names the screen that is shown, and in Learn the chapter', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  const titles = [await page.title()];
+  for (const [hash, title] of [
+    ['#/group', 'Lab · Group'],
+    ['#/experiments', 'Compare · Experiments'],
+    ['#/learn/en/clip', 'Learn · The clip'],
+    ['#/learn/de/class', 'Learn · Klasse'],
+    ['#/talk', 'Models · Talk'],
+  ] as const) {
+    await page.evaluate((to) => location.assign(to), hash);
+    await page.waitForFunction((shown) => document.title.startsWith(shown), title);
+    titles.push(await page.title());
+  }
+  expect(new Set(titles).size).toBe(6);
+  await page.context().close();
+});
+
 test('without motion a press takes the play a step further', async () => {
   const page = await arrive('', { reducedMotion: 'reduce' });
   const next = page.getByRole('button', { name: 'Next step' });

@@ -87,9 +87,11 @@ export function viewsBeside(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
-/** What a screen is called where its place is not named beside it: “Lab · Update”, or “Learn” where it is the only one. */
+/** What a screen is called where its place is not named beside it: “Lab · Update”, or “Learn” where it is the only one; a screen that is not listed stands alone. */
 export function fullLabel(route: Route): string {
-  const { label } = PLACES[SCREENS[route].place];
+  const screen: Screen = SCREENS[route];
+  if (screen.listed === false) return screen.label;
+  const { label } = PLACES[screen.place];
   return viewsBeside(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
 }
 

@@ -7,6 +7,7 @@ import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan } from './planAddress.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
+import { useTitleParts } from '../shell/pageTitle.ts';
 import { ViewBar } from '../shell/ViewBar.tsx';
 import { Forgotten } from './ExportButtons.tsx';
 import { QueueButtons } from './QueueButtons.tsx';
@@ -16,8 +17,6 @@ import { RunGrid } from './RunGrid.tsx';
 import { loadShipped } from './shipped.ts';
 import { Setup } from './Setup.tsx';
 import { useExperiments } from './experimentStore.ts';
-
-const TITLE = 'Rollout Playground';
 
 /** The screen that queues experiments and prints their tables. */
 export function Experiments() {
@@ -100,8 +99,5 @@ function useAddress(): void {
 function useTitle(): void {
   const running = useExperiments((s) => s.mode === 'running');
   const left = useExperiments((s) => s.waiting.length);
-  useEffect(() => {
-    document.title = running ? `▶ ${left} runs left · ${TITLE}` : `Experiments · ${TITLE}`;
-  }, [running, left]);
-  useEffect(() => () => void (document.title = TITLE), []);
+  useTitleParts({ progress: running ? `▶ ${left} runs left` : '' });
 }

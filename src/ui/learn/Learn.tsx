@@ -7,6 +7,7 @@ import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { Header } from '../shell/Header.tsx';
+import { useTitleParts } from '../shell/pageTitle.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
@@ -33,6 +34,8 @@ export function Learn() {
   const language = asked.language ?? own;
   const shown = asked.chapter ?? chapterNamed(last)?.id ?? CHAPTERS[0].id;
   const texts = useLoadedTexts(language);
+  const title = shown === CLASS ? texts?.words.classView : texts?.chapters[shown].title;
+  useTitleParts(title === undefined ? {} : { shown: title });
   const told = asked.corrections.join('\n');
   useEffect(() => {
     if (told !== '') useConfig.setState((s) => ({ corrections: [...s.corrections, ...told.split('\n')] }));

@@ -2,12 +2,13 @@ import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useRoute } from '../address/route.ts';
 import { fullLabel, type Route } from '../address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
-
+import { useLive } from '../run/liveStore.ts';
 import { Boundary } from './Boundary.tsx';
 import { useFolds } from './folds.ts';
 import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
 import { useSelection } from './selectionStore.ts';
+import { writeTitle } from './pageTitle.ts';
 import { SkipLink } from './SkipLink.tsx';
 import { Tabs } from './Tabs.tsx';
 
@@ -51,6 +52,7 @@ export function App() {
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
+  useEffect(() => writeTitle(useLive.getState().update), [route]);
   return (
     <div
       className="lab"
