@@ -88,6 +88,32 @@ test('the share dialog makes a link that opens the same knobs and selection else
   await other.context().close();
 });
 
+test('where knobs were changed on the way, the share dialog says before the link what it leaves out, and hands out the run’s file', async () => {
+  const { page, problems } = await visitStill(browser, {
+    hash: '#/lab?backend=cpu&prompts=2&groupSize=4&evalTasks=4&seed=7',
+  });
+  await stepped(page, 1);
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByLabel('Link').waitFor();
+  expect(await dialog.getByTestId('link-leaves-out').count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('switch', { name: 'Loss mask' }).click();
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 2);
+  await page.keyboard.press('s');
+  const note = dialog.getByTestId('link-leaves-out');
+  expect((await note.innerText()).replace(/\s+/g, ' ')).toMatch(/1 change\..*update \d Loss mask on → off/);
+  const [above, link] = [await note.boundingBox(), await dialog.getByLabel('Link').boundingBox()];
+  expect(above?.y).toBeLessThan(link?.y ?? 0);
+  expect(await axe(page)).toEqual([]);
+  const coming = page.waitForEvent('download');
+  await note.getByRole('button', { name: 'Save the file of this run' }).click();
+  expect((await coming).suggestedFilename()).toMatch(/\.zip$/);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('hide= takes panels and groups of knobs away and lists what it does not know; nothing scrolls sideways', async () => {
   const hash = `${RUN}&hide=controls,inspector,preset,screens,everything`;
   const { page, problems } = await visit(browser, { worker: 'fake', hash });

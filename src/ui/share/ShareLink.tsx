@@ -4,6 +4,7 @@ import { withKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import { ChangedRun } from './ChangedRun.tsx';
 import { CopyField } from './CopyField.tsx';
 import { lookedAt, pageAddress, sharedHash } from './sharedAddress.ts';
 
@@ -31,9 +32,10 @@ export function ShareLink() {
     <>
       <p>
         {selected.recorded === null
-          ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels, unless knobs were changed during your run.'
+          ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
           : `The link opens update ${selected.recorded} of this recording, with what you chose in it.`}
       </p>
+      <ChangedRun />
       {named && (
         <label className="share-kernels">
           <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
