@@ -41,7 +41,7 @@ export function knobTable(fields, docs) {
  */
 export function learningTable({ experiment, rows }, defaults, { evaluatedIn, chanceText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
-  const head = ['preset', 'updates', 'tasks', 'seeds', 'before', 'reinforcement', 'imitation', 'less imitation', 'expert’s imitation', 'rule', 'naive RAG', 'chance', 'expert']; // prettier-ignore
+  const head = ['preset', 'updates', 'tasks', 'seeds', 'before RL', 'after RL', 'imitation alone', 'RL − imitation', 'imitating the expert', 'simple rule', 'naive RAG', 'random play', 'expert']; // prettier-ignore
   const lines = rows.flatMap((row) => {
     if (!row.difference) return [];
     const [imitated, expert] = ['imitation', 'expert'].map((kind) =>
@@ -52,7 +52,7 @@ export function learningTable({ experiment, rows }, defaults, { evaluatedIn, cha
     const set = 'set' in row.arm ? row.arm.set : {};
     const all = evaluatedIn({ env: set.env ?? defaults.env }) === 'all';
     const same = JSON.stringify([row.difference, imitated?.cells[at('after')]]);
-    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, chanceText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
+    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ' (all)' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, chanceText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
     return [{ same, cells }];
   });
   const results = [...new Set(lines.map(({ same }) => same))].map((result) => {
@@ -86,7 +86,7 @@ export function resultsTable({ experiment, rows }, measured) {
     const { seconds = NaN, seeds = NaN } = measured[preset] ?? {};
     return `| ${task} (\`${preset}\`) | ${of(preset, 'before')} → ${of(preset, 'after')} | ${of(`${preset}-imitation`, 'after')} | ${seconds} | ${seeds} |\n`;
   });
-  return `| task | success before → after RL | imitation instead | seconds | seeds |\n| --- | ---: | ---: | ---: | ---: |\n${lines.join('')}`;
+  return `| task | success before → after RL | imitation alone | seconds | seeds |\n| --- | ---: | ---: | ---: | ---: |\n${lines.join('')}`;
 }
 
 /** A share without its leading nought. @param {number} x @param {string} [plus] */
@@ -110,7 +110,7 @@ function difference({ mean, interval, claim, p, corrected }, chanceText) {
   const numbers = `${short(mean, '+')}${between}`;
   if (claim !== 'unclear') return `**${numbers}**`;
   // what would be told alone, and is not told as one of several, says by which p
-  return `${numbers}, p ${chanceText(p < 0.05 ? corrected : p).replace('= ', '')}: cannot tell`;
+  return `${numbers}, p ${chanceText(p < 0.05 ? corrected : p)}: cannot tell`;
 }
 
 /**

@@ -112,7 +112,7 @@ test.each([
 );
 
 test('docs/results.md has every seed of SmolLM2, and what one retrieved fact without a call comes to', () => {
-  const [head] = cellsOf(results, '200 tasks a seed');
+  const [head] = cellsOf(results, 'share of held-out tasks solved');
   const seeds = (head ?? []).slice(1).map((cell) => Number(/seed (\d+)/.exec(cell)?.[1]));
   expect(seeds).toEqual([...search.keys()].sort((a, b) => a - b));
   const line = (beginning: string, told: ReadonlyMap<number, Told>, part: keyof Told) => {
@@ -124,10 +124,10 @@ test('docs/results.md has every seed of SmolLM2, and what one retrieved fact wit
     }
   };
   line('search of one fact: 30 steps of imitation', search, 'imitated');
-  line('search: then 14 updates', search, 'after');
-  line('search, baseline: 30 steps, one fact retrieved, no call', search, 'retrieved');
+  line('search: the same, then 14 RL updates', search, 'after');
+  line('search, baseline: 30 steps, then one fact in the prompt, no call', search, 'retrieved');
   line('calculator: 30 steps of imitation', calculator, 'imitated');
-  line('calculator: then 20 updates', calculator, 'after');
+  line('calculator: the same, then 20 RL updates', calculator, 'after');
 });
 
 test('the README’s sentence on SmolLM2 has the calculator’s three seeds, before and after', () => {
@@ -177,9 +177,9 @@ test('both pages have the controls as the records have them: imitation for as lo
     expectShare(cellsOf(page, name)[0]?.[2], value, 200, name);
   }
   const inResults = (name: string) => (cellsOf(results, name)[0] ?? []).slice(1).filter((cell) => cell !== '–');
-  expect(inResults('search, baseline: imitation alone for as long')).toEqual(['.32']);
-  expect(inResults('search, baseline: as long, one fact retrieved, no call')).toEqual(['.445']);
-  expect(inResults('calculator, baseline: imitation alone for as long')).toEqual(['.04']);
+  expect(inResults('search, baseline: 120 steps of imitation, no RL')).toEqual(['.32']);
+  expect(inResults('search, baseline: 120 steps, then one fact in the prompt, no call')).toEqual(['.445']);
+  expect(inResults('calculator, baseline: 150 steps of imitation, no RL')).toEqual(['.04']);
 });
 
 test('what is said of the four seeds together is the sign test’s: three of four ahead of the baseline, four of four of imitation', () => {

@@ -46,7 +46,7 @@ test('README and docs/results.md say what was learned as the shipped runs have i
 test('a result is printed once: the bandits share their imitation, so they share a line, which claims nothing at p .13', () => {
   const lines = learnedTable.split('\n').filter((line) => line.includes('bandit'));
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/^\| `bandit` · `bandit-reversed` \|.*\+\.16 \[\+\.00, \+\.31\], p \.13: cannot tell \|/);
+  expect(lines[0]).toMatch(/^\| `bandit` · `bandit-reversed` \|.*\+\.16 \[\+\.00, \+\.31\], p = \.13: cannot tell \|/);
   expect(lines[0]).not.toContain('**');
 });
 
