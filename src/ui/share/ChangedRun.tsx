@@ -1,6 +1,6 @@
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { ChangeList } from '../curves/ChangeList.tsx';
-import { counted } from '../parts/counted.ts';
+import { counted } from '../parts/countText.ts';
 import { live } from '../run/liveStore.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 
