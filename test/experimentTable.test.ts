@@ -133,6 +133,7 @@ describe('paired differences', () => {
     expect(pairedSummary([-0.5, 0.25, 0.5])).toMatchObject({ low: -0.5, high: 0.5, n: 3 });
     expect(pairedSummary([0.5]).needed).toBeNull();
     expect(pairedSummary([0.5, 0.25]).needed).toBe(6); // 6 of 6 is the first split with p < .05: 2/64
+    expect(pairedSummary([])).toMatchObject({ n: 0, low: NaN, high: NaN, interval: null, needed: null });
   });
 
   it('corrected together leave places without a comparison as they are, and count none without seeds', () => {
@@ -267,7 +268,7 @@ describe('a cell', () => {
     expect(differenceText(pairedSummary([0, -0.5]))).toMatch(/^−0\.250 .*, better in 0 of 2, alike in 1, p = 1/);
     expect(differenceText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6, p = \.031$/);
     const [both] = correctedTogether([pairedSummary([1, 1, 1, 1, 1, 1]), pairedSummary([1, -1])]);
-    expect(differenceText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell/);
+    expect(differenceText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell$/);
     expect(differenceText(pairedSummary([0, 0]))).toMatch(/^0\.000 /);
   });
 });
