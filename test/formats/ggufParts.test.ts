@@ -8,7 +8,8 @@ import { openGguf } from '../../src/formats/gguf.ts';
 import { ggufFiles, partNames } from '../../src/base/ggufFiles.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { wholeOf } from '../adapters/made.ts';
-import { ggufFile, u32 } from './gguf.ts';
+import { ggufFile, text, type Typed, u32 } from './gguf.ts';
+import { refusalOf, refusedAt } from './refusal.ts';
 
 // a model of two layers that llama-gguf-split would have left in three files, 8, 8 and 4 tensors
 const NAMES = partNames('split-00001-of-00003.gguf');
@@ -53,6 +54,59 @@ test('parts of other models, the same part twice and a tensor in two parts are r
   await expect(open(split(0, 2), split(2, 2))).rejects.toThrow(/^1\.gguf: split\.no: got 2; want 0 … 1/);
   await expect(open(split(0, 2), split(1, 2))).rejects.toThrow(/^1\.gguf: a: got a tensor that 0\.gguf has too/);
   await expect(open(split(0, 4e9))).rejects.toThrow(/split\.count: got 4000000000 parts, without part 2/);
+  for (const files of [
+    [split(0, 2), split(1, 3)],
+    [split(0, 2), split(0, 2)],
+    [split(0, 2), split(1, 2)],
+    [split(0, 4e9)],
+  ]) {
+    await refusalOf(() => open(...files)); // says what to do
+  }
+});
+
+test('keys of parts count where they are whole numbers from 0, and the tensors of all parts are counted', async () => {
+  const file = (no: number, keys: Readonly<Record<string, Typed>>, name = `t${no}`) =>
+    ggufFile(keys, [{ name, shape: [1], type: 0, offset: 0 }], 4);
+  const open = (...files: readonly Uint8Array[]) => {
+    const [first, ...others] = files.map((bytes, i) => bytesInMemory(`${i}.gguf`, bytes));
+    return openGguf(first!, others);
+  };
+  for (const count of [
+    text('2'),
+    { type: 5, value: -2 },
+    { type: 6, value: 1.5 },
+    { type: 10, value: 2n ** 60n },
+    u32(1),
+    u32(0),
+  ]) {
+    expect((await open(file(0, { 'split.count': count }), new Uint8Array())).tensors.size).toBe(1); // nothing else is read
+  }
+  const part = (no: Typed, more: Readonly<Record<string, Typed>> = {}) => ({
+    'split.no': no,
+    'split.count': u32(2),
+    ...more,
+  });
+  const two = (said: number) =>
+    [file(0, part(u32(0), { 'split.tensors.count': u32(said) })), file(1, part(u32(1)))] as const;
+  expect((await open(...two(2))).tensors.size).toBe(2);
+  for (const said of [1, 3]) {
+    expect(await refusedAt(() => open(...two(said)))).toBe(`split.tensors.count: ${said}, and 2 in all parts`);
+  }
+  expect(await refusedAt(() => open(file(0, part(u32(0))), file(1, part(text('1')))))).toBe('split.no: nothing');
+  expect(await refusedAt(() => open(file(0, part(u32(0))), file(1, {})))).toBe('split.count: nothing');
+});
+
+test('of many missing parts four are named, and the rest counted', async () => {
+  const keys = (count: number) => ({ 'split.no': u32(0), 'split.count': u32(count) });
+  const without = async (count: number) => {
+    const name = `m-00001-of-${String(count).padStart(5, '0')}.gguf`;
+    return refusedAt(() => openGguf(bytesInMemory(name, ggufFile(keys(count)))));
+  };
+  const names = [2, 3, 4, 5].map((no) => `m-0000${no}-of-0000`);
+  expect(await without(5)).toBe(`split.count: 5 parts, without ${names.map((name) => `${name}5.gguf`).join(', ')}`);
+  expect(await without(6)).toBe(
+    `split.count: 6 parts, without ${names.map((name) => `${name}6.gguf`).join(', ')} and 1 more`,
+  );
 });
 
 test('a merged model is one file without keys of parts, and the mark of a base is that of all parts', async () => {

@@ -88,3 +88,29 @@ test('lines are without blanks and a byte order mark around them, and know where
     ]);
   }
 });
+
+async function allLines(file: Blob) {
+  const lines = [];
+  for await (const some of linesOf(file)) lines.push(...some);
+  return lines;
+}
+
+test('letters that begin as a byte order mark does stay', async () => {
+  for (const letter of ['\uf000', '\ufec0', '\uf03f', '\u00ef']) {
+    const [line] = await allLines(new Blob([letter]));
+    expect(new TextDecoder().decode(line!.bytes!)).toBe(letter);
+  }
+});
+
+test('a line of 32 MiB is the longest that is kept; of a longer one its place is known, and what follows is read', async () => {
+  const longest = 32 * 2 ** 20;
+  for (const length of [longest, longest + 1]) {
+    const bytes = new Uint8Array(length + 3).fill(0x61);
+    bytes.set([0x0a, 0x62], length);
+    const lines = await allLines(new Blob([bytes]));
+    expect(lines.map(({ bytes: line, ...place }) => [line?.length, place])).toEqual([
+      [length === longest ? length : undefined, { number: 1, offset: 0, length, ended: true }],
+      [2, { number: 2, offset: length + 1, length: 2, ended: false }],
+    ]);
+  }
+});

@@ -1,0 +1,23 @@
+import { expect } from 'vitest';
+import { FormatError, type FormatProblem } from '../../src/formats/problem.ts';
+
+/** What a FormatError says that `read` ends in; each of its problems names file, got, want and what to do. Anything else fails the test. */
+export async function refusalOf(read: () => unknown): Promise<readonly FormatProblem[]> {
+  try {
+    await read();
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    for (const { file, got, want, remedy } of error.problems) {
+      expect([file, got, want, remedy].every((part) => /\S/.test(part) && !/undefined|NaN/.test(part))).toBe(true);
+    }
+    return error.problems;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** The place and what was found there of the only problem that `read` ends in. */
+export async function refusedAt(read: () => unknown): Promise<string> {
+  const problems = await refusalOf(read);
+  expect(problems).toHaveLength(1);
+  return problems.map(({ place, got }) => `${place}: ${got}`).join('');
+}
