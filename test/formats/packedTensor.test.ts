@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GGML_FORMATS, SAFETENSORS_FORMATS } from '../../src/formats/blocks/formats.ts';
+import { GGML_FORMATS, SAFETENSORS_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { equalPacked, type PackedTensor, readPacked } from '../../src/formats/packedTensor.ts';
 import { narrowedHalves } from '../../src/formats/half.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FormatError, type FormatProblem } from '../../src/formats/problem.ts';
+import { FormatError, type FormatProblem } from '../../src/formats/formatProblem.ts';
 
 /** What a FormatError says that `read` ends in; each of its problems names file, got, want and what to do. Anything else fails the test. */
 export async function refusalOf(read: () => unknown): Promise<readonly FormatProblem[]> {

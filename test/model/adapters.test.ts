@@ -324,6 +324,33 @@ describe('an adapted policy', () => {
     expect(adaptedPolicyPlan(spec, source, adapters, { mostBytes: 2 * 2 ** 30 }).bytes).toBeLessThan(2 * 2 ** 30);
   });
 
+  it('says what computes, where nothing could be learned, and what first was not a number', async () => {
+    const policy = await open(specOf(SMALL, 'shared'), { reason: 'because' });
+    const { adapter, ...backend } = policy.backend;
+    expect(backend).toEqual({ kind: 'cpu', software: false, storage: 'f32', reason: 'because' });
+    expect(adapter).not.toBe('');
+    const record = alike(SMALL.vocab_size);
+    policy.load(record, someCredit(record, []));
+    const empty = await policy.accumulate(everyRow, SETTINGS, 1);
+    expect(empty).toMatchObject({ skipped: 'empty', culprit: '', tokens: 0 });
+    load(policy);
+    const learned = await policy.accumulate(everyRow, SETTINGS, 1);
+    expect(learned).toMatchObject({ skipped: '', culprit: '', criticGradNorm: 0 });
+    expect(learned.tokens).toBeGreaterThan(0);
+    const endless = someCredit(record, [Role.action]);
+    policy.load(record, { ...endless, advantages: endless.advantages.map(() => Infinity) });
+    const upset = await policy.accumulate(everyRow, SETTINGS, 1);
+    expect(upset).toMatchObject({ skipped: 'non-finite', culprit: expect.stringMatching(/^gradient model\.layers\.0\./) as string }); // prettier-ignore
+    const state = await policy.readState();
+    expect(() => policy.writeState({ ...state, critic: state.policy })).toThrow(/separate critic/);
+    const broken = new Map(initialAdapters(policy.model, ADAPTERS, 3));
+    const name = 'model.layers.1.mlp.up_proj.lora_B.weight';
+    broken.set(name, broken.get(name)!.with(5, NaN));
+    policy.writeWeights(broken);
+    const weight = await policy.accumulate(everyRow, SETTINGS, 1);
+    expect(weight).toMatchObject({ skipped: 'non-finite', culprit: `weight ${name}`, tokens: 0 });
+  });
+
   it('refuses a critic of its own and a run that cannot fit, before it reads a weight', async () => {
     const unread = new Map(
       [...randomSource(SMALL, 1)].map(([name, tensor]) => [
@@ -333,10 +360,15 @@ describe('an adapted policy', () => {
     );
     const refused = (spec: PolicySpec) =>
       openCpuAdaptedPolicy(spec, unread, ADAPTERS, learningMath, { seed: 1, reason: '' }).catch((e: unknown) => e);
-    expect(await refused(specOf(SMALL, 'separate'))).toBeInstanceOf(BackendError);
+    const critic = await refused(specOf(SMALL, 'separate'));
+    expect(critic).toBeInstanceOf(BackendError);
+    expect(critic).toMatchObject({ message: expect.stringMatching(/critic/) as string, fields: ['critic'] });
+    expect((critic as BackendError).hint).toMatch(/critic/);
     const huge = await refused({ ...specOf(SMALL), rows: 4096, length: 60_000 });
     expect(huge).toBeInstanceOf(BackendError);
-    expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB/);
+    expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB; want at most 4\.0 GiB/);
+    expect(huge).toMatchObject({ fields: ['prompts', 'groupSize', 'maxTurns'] });
+    expect((huge as BackendError).hint).toMatch(/Use fewer/);
     expect(parameters(SMALL).length).toBeGreaterThan(0);
   });
 });

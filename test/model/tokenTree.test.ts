@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { tokenTrees } from '../../src/model/cpu/adapters/tokenTree.ts';
+import { random, Purpose } from '../../src/base/rng.ts';
+import { type TokenTree, tokenTrees, wantedOf } from '../../src/model/cpu/adapters/tokenTree.ts';
 import type { Batch } from '../../src/model/cpu/batchArrays.ts';
 
 const LENGTH = 5;
@@ -57,3 +58,94 @@ test.each([
     }
   },
 );
+
+/** 150 batches of short rows over two tokens and two states, many of which begin as the first; a third of their places are wanted. */
+const BATCHES = Array.from({ length: 150 }, (_, seed) => {
+  const { int } = random(seed, Purpose.environment);
+  const [rows, length] = [1 + int(5), 2 + int(5)];
+  const draw = () => {
+    const drawn = Int32Array.from({ length: rows * length }, () => int(2));
+    for (let r = 1; r < rows; r++) drawn.set(drawn.subarray(0, int(length + 1)), r * length);
+    return drawn;
+  };
+  const lengths = Int32Array.from({ length: rows }, () => 1 + int(length));
+  const marked = () => {
+    const mask = new Float32Array(rows * length);
+    for (let r = 0; r < rows; r++) for (let t = 0; t < lengths[r]!; t++) mask[r * length + t] = Number(int(3) === 0);
+    return mask;
+  };
+  const batch = { rows, length, tokens: draw(), states: Uint8Array.from(draw()), lengths } as unknown as Batch;
+  const [head, other, value] = [marked(), marked(), marked()];
+  return { batch, wanted: { head: [head, other], value: [value] }, most: length + int(8), share: int(4) > 0 };
+});
+
+/** What lies before a node and at it, read by the table that attention reads. */
+const pathOf = ({ tokens, positions, first, table }: TokenTree, node: number) => {
+  const nodes = Array.from({ length: positions[node]! + 1 }, (_, p) => table[first[node]! + p]!);
+  expect([nodes.at(-1), ...nodes.map((each) => positions[each])]).toEqual([node, ...nodes.keys()]);
+  return nodes.map((each) => tokens[each]);
+};
+
+/** Places of the trees' targets and values, each of which stands behind the beginning of its own row. */
+function placesOf(built: readonly TokenTree[], batch: Batch) {
+  const beginningOf = (place: number) => Array.from(batch.tokens.subarray(place - (place % batch.length), place));
+  const heads = built.flatMap((tree) =>
+    tree.targets.placesOf.flatMap((places, j) => {
+      for (const place of places) {
+        expect(pathOf(tree, tree.targets.positions[j]!)).toEqual(beginningOf(place));
+        expect([batch.tokens[place], batch.states[place]]).toEqual([tree.targets.tokens[j], tree.targets.states[j]]);
+      }
+      return places;
+    }),
+  );
+  const values = built.flatMap(({ values: { places, positions, count }, ...tree }) => {
+    expect(places).toHaveLength(count);
+    places.forEach((place, j) => expect(pathOf(tree as TokenTree, positions[j]!)).toEqual(beginningOf(place)));
+    return Array.from(places);
+  });
+  return [heads, values].map((places) => places.sort((a, b) => a - b));
+}
+const wantedPlaces = ({ length, lengths }: Batch, masks: readonly Float32Array[]) =>
+  Array.from(masks[0]!.keys()).filter((place) => {
+    const t = place % length;
+    return t > 0 && t < lengths[Math.floor(place / length)]! && masks.some((mask) => mask[place] !== 0);
+  });
+
+test('of any batch each wanted place is scored once, behind its own beginning, in trees of so many nodes at most', () => {
+  let merged = 0;
+  for (const { batch, wanted, most, share } of BATCHES) {
+    const rows = Int32Array.from({ length: batch.rows }, (_, row) => row);
+    const built = tokenTrees(batch, rows, wanted, most, share);
+    const want = [wantedPlaces(batch, wanted.head), wantedPlaces(batch, wanted.value)];
+    expect(placesOf(built, batch)).toEqual(want);
+    for (const tree of built) {
+      const { count, tokens, positions, targets } = tree;
+      expect([tokens.length, positions.length, tree.first.length]).toEqual([count, count, count]);
+      expect(count).toBeLessThanOrEqual(most);
+      expect([targets.placesOf.length, targets.tokens.length, targets.states.length]).toEqual(Array(3).fill(targets.count)); // prettier-ignore
+      const each = Array.from(targets.placesOf, (_, j) => `${targets.positions[j]} ${targets.tokens[j]} ${targets.states[j]}`); // prettier-ignore
+      if (share)
+        expect(new Set(each).size).toBe(each.length); // what is scored behind one node is scored once
+      else expect(targets.placesOf.every((places) => places.length === 1)).toBe(true);
+      merged += targets.placesOf.filter((places) => places.length > 1).length;
+    }
+    // the tree of all tokens, of which fewer are wanted afterwards
+    const all = tokenTrees(batch, rows, { head: null, value: null }, 1000, share);
+    const fewer = all.map((tree) => wantedOf(tree, wanted));
+    expect(placesOf(fewer, batch)).toEqual(want);
+    for (const { targets, values } of fewer) {
+      expect(targets.placesOf.every((places) => places.length > 0)).toBe(true);
+      expect([targets.count, targets.positions.length, values.positions.length]).toEqual([targets.placesOf.length, targets.tokens.length, values.count]); // prettier-ignore
+    }
+  }
+  expect(merged).toBeGreaterThan(20);
+});
+
+test('rows of which nothing is wanted, and rows of one token, make no tree', () => {
+  const batch = { rows: 1, length: 3, tokens: new Int32Array(3), states: new Uint8Array(3), lengths: Int32Array.of(3) } as unknown as Batch; // prettier-ignore
+  const rows = Int32Array.of(0);
+  const firstOnly = [Float32Array.of(1, 0, 0)]; // nothing lies before it
+  expect(tokenTrees(batch, rows, { head: [], value: [] }, 9, true)).toEqual([]);
+  expect(tokenTrees(batch, rows, { head: firstOnly, value: firstOnly }, 9, true)).toEqual([]);
+  expect(tokenTrees({ ...batch, lengths: Int32Array.of(1) }, rows, { head: null, value: null }, 9, true)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FormatError, type FormatProblem } from '../../src/formats/problem.ts';
+import { FormatError, type FormatProblem } from '../../src/formats/formatProblem.ts';
 
 const problem = (n: number, remedy = 'Do that.'): FormatProblem => ({ file: 'f', place: `p${n}`, got: 'g', want: 'w', remedy }); // prettier-ignore
 const linesOf = (...problems: readonly FormatProblem[]) => new FormatError(problems).message.split('\n');
