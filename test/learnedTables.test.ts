@@ -158,14 +158,14 @@ test('both pages have the controls as the records have them: imitation for as lo
     );
   const nonsense = all.find((row) => String(row['run']).includes('nonsense') && row['eval'] === 'end');
   const controls = [
-    ['search: imitation alone for as long', at('imitation-3', 0)],
-    ['search: the same, one fact retrieved, no call', at('imitation-3', 0, 'eval/naive_rag')],
-    ['search: the tool names any entity', at('nonsense-3', 14)],
-    ['search: as packaged', at('packaged-3', 0)],
-    ['calculator: imitation alone for as long', at('imitation-1', 0)],
-    ['calculator: the tool answers nonsense', numberIn(nonsense, 'success')],
+    ['search: 120 steps of imitation, no RL', at('imitation-3', 0)],
+    ['search: 120 steps, then one fact in the prompt, no call', at('imitation-3', 0, 'eval/naive_rag')],
+    ['search: RL with a tool that names a random entity', at('nonsense-3', 14)],
+    ['search: the model without any training', at('packaged-3', 0)],
+    ['calculator: 150 steps of imitation, no RL', at('imitation-1', 0)],
+    ['calculator: RL with a tool that answers nonsense', numberIn(nonsense, 'success')],
     [
-      'calculator: as packaged',
+      'calculator: the model without any training',
       numberIn(
         all.find((row) => row['eval'] === 'before'),
         'success',
@@ -189,8 +189,8 @@ test('what is said of the four seeds together is the sign test’s: three of fou
   expect([retrieved, imitated]).toEqual([3, 4]);
   const p = [signTest(retrieved, 4 - retrieved), signTest(imitated, 4 - imitated)].map((value) => value.toFixed(3));
   expect(p).toEqual(['0.625', '0.125']);
-  expect(page).toMatch(/ahead on three, exact sign test p \.63/);
-  expect(page).toMatch(/ahead on four of four is p \.13/);
+  expect(page).toMatch(/ahead on three, exact sign test p = \.63/);
+  expect(page).toMatch(/ahead on four of four, but that is p = \.13/);
   expect((all.reduce((sum, { after }) => sum + after, 0) / 4).toFixed(2)).toBe('0.48');
 });
 
