@@ -54,52 +54,52 @@ const BASE: Point = {
 export const ALGORITHMS = {
   ppo: {
     label: 'PPO',
-    doc: 'GAE from a critic, whitened, and the clipped ratio (arXiv 1707.06347; verl’s defaults).',
+    doc: 'A critic estimates the advantage of each token (GAE). Advantages are whitened and the ratio is clipped (arXiv 1707.06347). Settings are verl’s defaults.',
     set: BASE,
   },
   grpo: {
     label: 'GRPO',
-    doc: 'Score minus the group’s mean over its standard deviation, no critic (arXiv 2402.03300; verl’s defaults, token mean).',
+    doc: 'The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. There is no critic (arXiv 2402.03300). Settings are verl’s defaults; the loss is the mean over tokens.',
     set: { ...BASE, estimator: 'grpo' },
   },
   'dr-grpo': {
     label: 'Dr. GRPO',
-    doc: 'GRPO without the division by std and by a rollout’s own length, both of which bias it (arXiv 2503.20783).',
+    doc: 'GRPO without two divisions that bias it: by the group’s standard deviation, and by the rollout’s own length (arXiv 2503.20783).',
     set: { ...BASE, estimator: 'grpo', divideByStd: 'off', aggregation: 'seq-mean-token-sum-norm' },
   },
   'reinforce++': {
     label: 'REINFORCE++',
-    doc: 'Reward to go, whitened over the whole batch, KL in the reward, clipped ratio (arXiv 2501.03262).',
+    doc: 'The advantage is the reward to go, whitened over the whole batch. The KL is in the reward, and the ratio is clipped (arXiv 2501.03262).',
     set: { ...BASE, estimator: 'reinforce++', klRewardCoef: 0.001 },
   },
   'reinforce++-baseline': {
     label: 'REINFORCE++ baseline',
-    doc: 'Score minus the group’s mean, whitened over the whole batch, k2 KL in the loss (arXiv 2501.03262).',
+    doc: 'The advantage is a rollout’s score minus the group’s mean, whitened over the whole batch. A k2 KL is in the loss (arXiv 2501.03262).',
     set: { ...BASE, estimator: 'reinforce++-baseline', klCoef: 0.001, klEstimator: 'k2' },
   },
   rloo: {
     label: 'RLOO',
-    doc: 'Score minus the mean of the group’s others (arXiv 2402.14740), with verl’s clipped ratio.',
+    doc: 'The advantage is a rollout’s score minus the mean of the group’s other rollouts (arXiv 2402.14740). The ratio is clipped, as in verl.',
     set: { ...BASE, estimator: 'rloo' },
   },
   reinforce: {
     label: 'REINFORCE',
-    doc: 'Reward to go times log π, no baseline, no ratio, no clip: the beginning (Williams 1992).',
+    doc: 'The original policy gradient: reward to go times log π, without baseline, ratio or clip (Williams 1992).',
     set: { ...BASE, estimator: 'reinforce', whiten: 'off', surrogate: 'plain' },
   },
   dapo: {
     label: 'DAPO',
-    doc: 'GRPO with the upper clip raised to 0.28 and prompts dropped whose rollouts all succeed or all fail (arXiv 2503.14476). Dropped prompts are not drawn again.',
+    doc: 'GRPO with the upper clip raised to 0.28. Prompts whose rollouts all succeed or all fail are dropped (arXiv 2503.14476). Unlike in the paper, no new prompts replace them.',
     set: { ...BASE, estimator: 'grpo', clipHigh: 0.28, filter: 'drop-uniform', filterScore: 'success' },
   },
   starpo: {
     label: 'StarPO',
-    doc: 'RAGEN’s plain form: PPO over whole rollouts, symmetric clip, k1 KL in the reward (arXiv 2504.20073).',
+    doc: 'RAGEN’s basic algorithm: PPO over whole rollouts, with a symmetric clip and a k1 KL in the reward (arXiv 2504.20073).',
     set: { ...BASE, klRewardCoef: 0.001 },
   },
   'starpo-s': {
     label: 'StarPO-S',
-    doc: 'RAGEN’s steadied form: only the quarter of prompts whose rollouts differ most, upper clip 0.28, no KL (arXiv 2504.20073).',
+    doc: 'RAGEN’s more stable algorithm: PPO that trains only on the quarter of prompts whose rollouts differ most, with the upper clip at 0.28 and no KL (arXiv 2504.20073).',
     set: { ...BASE, clipHigh: 0.28, filter: 'top-fraction' },
   },
 } as const satisfies Record<string, Algorithm>;

@@ -95,13 +95,13 @@ export const FIELDS = {
   lossMask: { label: 'Loss mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
   advantageMask: { label: 'Advantage mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
 
-  advantageTokens: { label: 'Recursion', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  advantageTokens: { label: 'Advantage recursion', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   whitenTokens: { label: 'Whitening', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   valueTokens: { label: 'Critic targets', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   klRewardTokens: { label: 'KL in reward', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   policyTokens: { label: 'Policy loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   regularizerTokens: { label: 'Entropy and KL loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  choiceMask: { label: 'Mask choices of one', group: 'expert', when: 'next', default: 'off', choices: ON_OFF },
+  choiceMask: { label: 'Mask forced tokens', group: 'expert', when: 'next', default: 'off', choices: ON_OFF },
   remask: { label: 'Mask after whitening', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
   rewardOnLastAction: { label: 'Reward on last action', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
 
@@ -119,8 +119,8 @@ export const FIELDS = {
   decodeChunk: { label: 'Decode chunk', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
 
   learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },
-  rateWarmup: { label: 'Rate warm-up', group: 'optimizer', when: 'next', default: 0, min: 0, max: 1000, integer: true },
-  criticLearningRate: { label: 'Critic rate', group: 'optimizer', when: 'live', default: 1e-3, min: 0, max: 0.1, log: true },
+  rateWarmup: { label: 'Learning-rate warm-up', group: 'optimizer', when: 'next', default: 0, min: 0, max: 1000, integer: true },
+  criticLearningRate: { label: 'Critic learning rate', group: 'optimizer', when: 'live', default: 1e-3, min: 0, max: 0.1, log: true },
   epochs: { label: 'Epochs', group: 'optimizer', when: 'next', default: 2, min: 1, max: 16, integer: true },
   minibatches: { label: 'Minibatches', group: 'optimizer', when: 'restart', default: 2, min: 1, max: 64, integer: true },
   maxGradNorm: { label: 'Gradient clip', group: 'optimizer', when: 'live', default: 1, min: 0.001, max: 1000 },

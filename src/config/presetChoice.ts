@@ -42,8 +42,8 @@ export const PRESET_CHOICE: Readonly<Record<PresetName, PresetChoice>> = {
   'noisy-hunt': { group: 'failures', learns: 'Number hunt with a noisy tool. Switch the masks off to see the damage.' },
   'number-hunt-ppo': { group: 'comparisons', learns: 'Number hunt with a critic: credit token by token.' },
   'multi-hop-grpo': { group: 'comparisons', learns: 'Multi-hop search without a critic: one score per rollout.' },
-  'break-it-ppo': { group: 'comparisons', learns: 'The run that breaks, with a critic.' },
-  'starpo-s': { group: 'comparisons', learns: 'The run that breaks, with StarPO-S’s filter and clip.' },
-  'grpo-s': { group: 'comparisons', learns: 'The run that breaks, filtered, without a critic.' },
-  rlhf: { group: 'comparisons', learns: 'Learns what a labeller likes; a KL keeps it near the start.' },
+  'break-it-ppo': { group: 'comparisons', learns: '“Break it” with a critic.' },
+  'starpo-s': { group: 'comparisons', learns: '“Break it” with StarPO-S’s critic, filter and clip.' },
+  'grpo-s': { group: 'comparisons', learns: '“Break it” with StarPO-S’s filter and clip, without a critic.' },
+  rlhf: { group: 'comparisons', learns: 'Learns what a labeller likes. A KL penalty keeps it near the start.' },
 };

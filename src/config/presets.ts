@@ -256,19 +256,19 @@ export const PRESETS = {
     },
   },
   'break-it': {
-    label: 'Break it · blind convergence',
+    label: 'Break it · all rollouts alike',
     set: STRESS,
   },
   'break-it-ppo': {
-    label: 'StarPO under the same stress',
+    label: 'Break it with StarPO',
     set: { ...STRESS, ...CRITIC },
   },
   'starpo-s': {
-    label: 'StarPO-S under the same stress',
+    label: 'Break it with StarPO-S',
     set: { ...STRESS, ...CRITIC, ...STEADIED },
   },
   'grpo-s': {
-    label: 'GRPO, filtered, under the same stress',
+    label: 'Break it with GRPO, filtered',
     set: { ...STRESS, ...STEADIED },
   },
   rlhf: {
@@ -276,7 +276,7 @@ export const PRESETS = {
     set: { ...JUDGED, klCoef: 0.5 },
   },
   'rlhf-hack': {
-    label: 'Preferences · the hack without KL',
+    label: 'Preferences · reward hacking without KL',
     set: JUDGED,
   },
   'noisy-hunt': {

@@ -34,17 +34,17 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'Entropy of the next-token distribution, aggregated over the mask of entropy and KL as the policy loss is (verl; with token-mean the mean of tokens, else of rollouts), mean over the optimizer steps of the update. What the entropy bonus multiplies. Choices of one count with 0, unless choiceMask is on.',
+    doc: 'Entropy of the next-token distribution; the entropy bonus multiplies it. Tokens in the mask of entropy and KL are aggregated as in the policy loss (verl): with token-mean over tokens, else over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless choiceMask is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
     unit: 'nats',
-    doc: 'Mean entropy over all tokens of the mask of entropy and KL, of the policy that drew them, whatever the aggregation.',
+    doc: 'Mean entropy of the policy that drew the tokens, over all tokens in the mask of entropy and KL. It does not depend on the aggregation.',
   },
   'rollout/single_choices': {
-    label: 'Choices of one',
+    label: 'Forced tokens',
     unit: '',
-    doc: 'Share of the agent’s tokens drawn where only one was legal: nothing was decided there. With choiceMask off they count in entropy, KL, clip fraction and the loss, with 0, and dilute them.',
+    doc: 'Share of the agent’s tokens that were the only legal choice, so nothing was decided there. With choiceMask off each of them adds 0 to entropy, KL, clip fraction and loss, which lowers these means.',
   },
   'rollout/choice_entropy': {
     label: 'Entropy of choices',
@@ -55,7 +55,7 @@ export const METRICS = {
     label: 'Grad norm',
     unit: '',
     headline: true,
-    doc: 'Global norm before clipping, mean over the optimizer steps of the update.',
+    doc: 'Global norm of the gradient before clipping, mean over the optimizer steps of the update.',
   },
   'rollout/in_group_reward_std': {
     label: 'Reward spread',
@@ -67,18 +67,18 @@ export const METRICS = {
     label: 'KL to old',
     unit: 'nats',
     headline: true,
-    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative). Choices of one count with 0, unless choiceMask is on.',
+    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative). A token that was the only legal choice counts as 0, unless choiceMask is on.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',
     unit: 'nats',
-    doc: 'The same at the last optimizer step of the update: how stale the batch had become.',
+    doc: 'KL to the old policy (k1, as in actor/ppo_kl) at the last optimizer step of the update: how stale the batch had become.',
   },
   'eval/tasks': {
     label: 'Evaluated tasks',
     unit: '',
     once: true,
-    doc: 'Distinct tasks that an evaluation counts; two that ask the same of the same are one. Each is played once greedy, and at the training temperature in as many rounds as evalTasks holds.',
+    doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each is played once greedily, and in as many rounds at the training temperature as fit into evalTasks.',
   },
   'eval/success': { label: 'Success on evaluated tasks', unit: '', doc: 'Share of evaluated tasks solved, greedy.' },
   'eval/success_sampled': {
@@ -99,17 +99,17 @@ export const METRICS = {
   'eval/calls': {
     label: 'Calls on evaluated tasks',
     unit: '',
-    doc: 'Calls of a tool that it answered, an episode, on evaluated tasks, greedy. Where it falls to zero the agent no longer asks.',
+    doc: 'Tool calls per episode that got an answer, on evaluated tasks, greedy. If it falls to zero, the agent has stopped using its tool.',
   },
   'eval/success_entities': {
     label: 'Held-out entities',
     unit: '',
-    doc: 'Share of tasks solved that are about entities no training task is about, where the environment sets some aside, greedy.',
+    doc: 'Share of solved tasks about entities that appear in no training task, greedy. Only for environments that set some entities aside.',
   },
   'eval/success_shifted': {
     label: 'Out of domain',
     unit: '',
-    doc: 'Share of tasks solved that are harder than any trained on (searches over facts: one hop more; number hunt: a tool that fails one time in five; FrozenLake: gymnasium’s slippery ice; Sokoban and calculator: longer solutions; Countdown: a number more; bandit: names reversed), greedy.',
+    doc: 'Share of tasks solved, greedy, that differ from all training tasks. Searches over facts have one hop more. In number hunt the tool fails one time in five. FrozenLake has gymnasium’s slippery ice. Sokoban and calculator need longer solutions. Countdown has one number more. The bandit’s names are reversed.',
   },
   'eval/naive_rag': {
     label: 'Naive RAG',
@@ -121,7 +121,7 @@ export const METRICS = {
     label: 'Expert',
     unit: '',
     once: true,
-    doc: 'Share of evaluated tasks the scripted expert solves; less than 1 where luck has a say.',
+    doc: 'Share of evaluated tasks the scripted expert solves. It is below 1 where chance decides part of the outcome.',
   },
   'baseline/rule': {
     label: 'Simple rule',
@@ -133,7 +133,7 @@ export const METRICS = {
     label: 'Random play',
     unit: '',
     once: true,
-    doc: 'Share of evaluated tasks solved by drawing each token uniformly from those the grammar mask lets through, four games each.',
+    doc: 'Share of evaluated tasks solved by random play: each token is drawn uniformly from those the grammar mask allows. Each task is played four times.',
   },
   'eval/em': { label: 'Exact match on evaluated tasks', unit: '', doc: 'As rollout/em, on evaluated tasks, greedy.' },
   'eval/sub_em': {
@@ -147,7 +147,7 @@ export const METRICS = {
   'actor/pg_clipfrac': {
     label: 'Clip fraction',
     unit: '',
-    doc: 'Share of loss tokens whose clipped branch is the larger loss. Choices of one never clip, and count, unless choiceMask is on.',
+    doc: 'Share of loss tokens whose clipped branch is the larger loss. A token that was the only legal choice never clips, but it is counted, unless choiceMask is on.',
   },
   'actor/pg_clipfrac_lower': {
     label: 'Dual-clip fraction',
@@ -157,28 +157,32 @@ export const METRICS = {
   'actor/kl_loss': {
     label: 'KL to reference',
     unit: 'nats',
-    doc: 'The chosen estimator against the reference policy, aggregated.',
+    doc: 'KL to the reference policy with the chosen estimator, aggregated as the policy loss is.',
   },
   'actor/loss': {
     label: 'Total loss',
     unit: '',
     doc: 'policy − entropyCoef · entropy + klCoef · KL + valueCoef · value.',
   },
-  'actor/lr': { label: 'Learning rate', unit: '', doc: 'Used in this update.' },
-  'critic/score/min': { label: 'Lowest reward', unit: '', doc: 'Over the batch.' },
-  'critic/score/max': { label: 'Highest reward', unit: '', doc: 'Over the batch.' },
+  'actor/lr': { label: 'Learning rate', unit: '', doc: 'The learning rate of this update.' },
+  'critic/score/min': { label: 'Lowest reward', unit: '', doc: 'The lowest reward of a rollout in the batch.' },
+  'critic/score/max': { label: 'Highest reward', unit: '', doc: 'The highest reward of a rollout in the batch.' },
   'critic/vf_loss': {
     label: 'Value loss',
     unit: '',
-    doc: '½ of the larger of unclipped and clipped squared error, aggregated over the value mask as the policy loss is.',
+    doc: 'Half of the larger of two squared errors, clipped and unclipped. It is aggregated over the value mask as the policy loss is.',
   },
   'critic/vf_explained_var': {
     label: 'Value fit',
     unit: '',
     doc: '1 − Var(returns − values) / Var(returns) over the value mask.',
   },
-  'critic/grad_norm': { label: 'Critic gradient norm', unit: '', doc: 'Separate critic, before clipping.' },
-  'critic/advantages/mean': { label: 'Mean advantage', unit: '', doc: 'Over the advantage mask.' },
+  'critic/grad_norm': {
+    label: 'Critic gradient norm',
+    unit: '',
+    doc: 'Gradient norm of a separate critic, before clipping.',
+  },
+  'critic/advantages/mean': { label: 'Mean advantage', unit: '', doc: 'Mean advantage over the advantage mask.' },
   'rollout/zero_std_groups': {
     label: 'Flat groups',
     unit: '',
@@ -187,27 +191,27 @@ export const METRICS = {
   'critic/rewards/mean': {
     label: 'Reward after KL',
     unit: '',
-    doc: 'Mean over rollouts of the summed reward as the estimator saw it, KL taken off.',
+    doc: 'Mean over rollouts of the summed reward that the estimator gets: after the KL is subtracted.',
   },
   'actor/reward_kl_penalty': {
-    label: 'KL to reference',
+    label: 'KL to reference, in the reward',
     unit: 'nats',
-    doc: 'Mean over rollouts of the mean KL estimate (old policy to reference) over tokens that pay for it.',
+    doc: 'KL estimate between the old policy and the reference: the mean over the tokens whose reward it lowers, then over rollouts.',
   },
   'actor/reward_kl_penalty_coeff': {
     label: 'KL in reward β',
     unit: '',
-    doc: 'What multiplied the KL in the reward; the adaptive controller moves it.',
+    doc: 'Weight of the KL in the reward. With a KL target, the adaptive controller changes it.',
   },
   'rollout/filter_kept_ratio': {
     label: 'Prompts kept',
     unit: '',
-    doc: 'Share of the prompts the group filter let through.',
+    doc: 'Share of the prompts that the group filter kept.',
   },
   'rollout/repeated_actions': {
     label: 'Repeated actions',
     unit: '',
-    doc: 'Share of turns that say word for word what an earlier turn of the same rollout said.',
+    doc: 'Share of turns that repeat an earlier turn of the same rollout word for word.',
   },
   'rollout/echo_share': {
     label: 'Same rollout',
@@ -217,33 +221,37 @@ export const METRICS = {
   'collapse/mi_estimate': {
     label: 'Input dependence',
     unit: 'nats',
-    doc: 'RAGEN-2’s mutual-information proxy between what the agent had read and the turn it then took; at most log N.',
+    doc: 'How much a turn depends on what the agent had read before: RAGEN-2’s estimate of the mutual information. With N turns compared it is at most log N.',
   },
   'collapse/retrieval_accuracy': {
     label: 'Turn ↔ context',
     unit: '',
-    doc: 'Share of turns likelier under the context they came from than under any other of N.',
+    doc: 'Share of turns that are likelier after their own context than after any of the other N − 1 contexts compared.',
   },
-  'collapse/retrieval_chance_level': { label: 'Turn ↔ context, by chance', unit: '', doc: '1 / N.' },
+  'collapse/retrieval_chance_level': {
+    label: 'Turn ↔ context, by chance',
+    unit: '',
+    doc: 'The same share if turns did not depend on their context: 1 / N, with N contexts compared.',
+  },
   'mask/observation_weights': {
     label: 'Graded words of the tool',
     unit: 'tokens',
-    doc: 'Observation tokens whose log-probability the policy loss moved: non-zero weight in the last epoch.',
+    doc: 'Number of observation tokens that the policy loss pushed: their weight in the last epoch is not 0.',
   },
   'mask/observation_share': {
     label: 'Update spent on the tool’s words',
     unit: '',
-    doc: 'Σ|weight| over observation tokens / Σ|weight| over all, of d(loss)/d(log-probability).',
+    doc: 'Share of the policy loss’s push that went to observation tokens: Σ|weight| over them / Σ|weight| over all tokens. A weight is d(loss)/d(log-probability).',
   },
   'mask/reward_outside': {
     label: 'Reward lost to the mask',
     unit: '',
-    doc: 'Σ|reward| at tokens outside the advantage mask, per rollout; it reaches no estimator.',
+    doc: 'Reward at tokens outside the advantage mask, Σ|reward| per rollout. The estimator never sees it.',
   },
   'mask/length_mismatch': {
     label: 'Mask length errors',
     unit: 'rollouts',
-    doc: 'Rollouts whose masks reach past their last token or leave out a token of the agent’s (but for choices of one with choiceMask on): 0, or it is a bug.',
+    doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with choiceMask on). Anything but 0 is a bug.',
   },
   'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
   'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },
@@ -255,7 +263,7 @@ export const METRICS = {
   'reward_model/score': {
     label: 'Reward model’s score',
     unit: '',
-    doc: 'Mean over rollouts of what the reward model says, before weight and centring.',
+    doc: 'Mean over rollouts of the reward model’s score, before it is weighted and centred.',
   },
   'reward_model/loss': {
     label: 'Preference loss',
@@ -270,19 +278,23 @@ export const METRICS = {
   'rollout/logprob_mismatch': {
     label: 'Sampler mismatch',
     unit: 'nats',
-    doc: 'Largest |sampled − recomputed| log-probability of the batch; over 1e-3 (4e-3 with f16 storage) means a bug.',
+    doc: 'Largest difference in the batch between a log-probability as sampled and as recomputed. Above 1e-3 (4e-3 with f16 storage) there is a bug.',
   },
   'rollout/truncation_kl': {
     label: 'KL of draws to policy',
     unit: 'nats',
-    doc: 'With top-k or top-p: mean over the agent’s tokens of log q − log π, q being what was drawn from and π the policy. That is −log of the probability kept, KL(q ‖ π) at each token. Ratio, KL and entropy are π’s, so this much of the batch is off-policy.',
+    doc: 'With top-k or top-p, tokens are drawn from a truncated distribution q, not from the policy π. This is the mean of log q − log π over the agent’s tokens. At each token it is KL(q ‖ π) = −log of the probability kept. Ratio, KL and entropy use π, so this is how far off-policy the batch is.',
   },
   'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
   'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
   'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },
   'action/ratio': { label: 'Agent share', unit: '', doc: 'Agent tokens / response tokens.' },
-  'num_turns/mean': { label: 'Turns', unit: '', doc: 'Per rollout, the answer included.' },
-  'rollout/waited_turns': { label: 'Turns waited', unit: '', doc: 'Per rollout, while tools answered late.' },
+  'num_turns/mean': { label: 'Turns', unit: '', doc: 'Turns per rollout, the answer included.' },
+  'rollout/waited_turns': {
+    label: 'Turns waited',
+    unit: '',
+    doc: 'Turns per rollout that passed while a tool’s answer was late.',
+  },
   'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
   ...ENGINE_METRICS,
 } as const satisfies Record<string, Metric>;

@@ -55,7 +55,7 @@ test('choosing an algorithm sends its knobs to the run at once, and undo takes t
   await page.getByLabelText('Algorithm').selectOptions('dapo');
   await expect.poll(() => sent('configure')).toHaveLength(1);
   expect(sent('configure')[0]?.changes).toMatchObject({ clipHigh: 0.28, filter: 'drop-uniform' });
-  await expect.element(page.getByText('prompts dropped whose rollouts all succeed')).toBeVisible();
+  await expect.element(page.getByText('rollouts all succeed or all fail')).toBeVisible();
   undo();
   expect(useConfig.getState().wanted).toEqual(defaults);
 });
