@@ -79,6 +79,7 @@ export const MUTATION_TESTS = {
   'src/rollouts': [
     'rollouts/cases',
     'rollouts/choosing',
+    'rollouts/eachFormat',
     'rollouts/lineFields',
     'rollouts/lines',
     'rollouts/readers',
