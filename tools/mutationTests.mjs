@@ -88,7 +88,14 @@ export const MUTATION_TESTS = {
   ],
   'src/text': [
     ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
-    ...['text/cutting', 'text/turnFormats', 'speaking/folders', 'envs/textFaces'],
+    ...[
+      'text/cutting',
+      'text/pythonValues',
+      'text/refusedTokenizers',
+      'text/turnFormats',
+      'speaking/folders',
+      'envs/textFaces',
+    ],
   ],
   'src/formats': [
     ...[
