@@ -37,9 +37,9 @@ export function knobTable(fields, docs) {
  * difference comes from the very same runs of the other arm are one result, and share a line.
  * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
  * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluatedIn'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
+ * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluationSetOf'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
  */
-export function learningTable({ experiment, rows }, defaults, { evaluatedIn, chanceText }) {
+export function learningTable({ experiment, rows }, defaults, { evaluationSetOf: evaluationSetOf, chanceText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
   const head = ['preset', 'updates', 'tasks', 'seeds', 'before RL', 'after RL', 'imitation alone', 'RL − imitation', 'imitating the expert', 'simple rule', 'naive RAG', 'random play', 'expert']; // prettier-ignore
   const lines = rows.flatMap((row) => {
@@ -50,7 +50,7 @@ export function learningTable({ experiment, rows }, defaults, { evaluatedIn, cha
     const cell = (/** @type {string} */ key, of = row) => share(of.cells[at(key)] ?? null);
     const tasks = row.cells[at('tasks')]?.mean ?? NaN;
     const set = 'set' in row.arm ? row.arm.set : {};
-    const all = evaluatedIn({ env: set.env ?? defaults.env }) === 'all';
+    const all = evaluationSetOf({ env: set.env ?? defaults.env }) === 'all';
     const same = JSON.stringify([row.difference, imitated?.cells[at('after')]]);
     const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ' (all)' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, chanceText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
     return [{ same, cells }];
@@ -158,7 +158,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { shippedTable } = /** @type {typeof import('../src/experiments/resultTable.ts')} */ (
     await load('experiments/resultTable.ts')
   );
-  const { evaluatedIn } = /** @type {typeof import('../src/domain/evaluationSet.ts')} */ (
+  const { evaluationSetOf: evaluationSetOf } = /** @type {typeof import('../src/domain/evaluationSet.ts')} */ (
     await load('domain/evaluationSet.ts')
   );
   const { parseResults } = /** @type {typeof import('../src/experiments/runResult.ts')} */ (
@@ -172,7 +172,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   );
   writeFileSync(handed, withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(MAPPING, inWords)));
   const { chanceText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
-  const table = learningTable(learned, DEFAULTS, { evaluatedIn, chanceText });
+  const table = learningTable(learned, DEFAULTS, { evaluationSetOf: evaluationSetOf, chanceText });
   writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
   const { PRESET_RESULTS } = /** @type {typeof import('../src/config/presetResults.ts')} */ (
     await load('config/presetResults.ts')

@@ -99,7 +99,7 @@ async function* screens(page, base) {
     }
     if (screen === 'runs') {
       await page.getByRole('button', { name: /^Fork, / }).click();
-      await page.locator('[data-testid="trial"][data-state="done"]').waitFor({ timeout: LONG_MS });
+      await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: LONG_MS });
     }
     if (screen === 'talk') {
       await page.getByRole('button', { name: 'Ask the agent' }).click();

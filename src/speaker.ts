@@ -59,10 +59,10 @@ async function planTraining(config: RunConfig): Promise<void> {
     // brings environments, which reading alone does not need
     const { plannedTraining } = await import('./session/plannedTraining.ts');
     const { codec, template, opened } = looked;
-    const tongue = { codec, template, size: opened.model.vocab_size };
+    const chatTokenizer = { codec, template, size: opened.model.vocab_size };
     const plan = await plannedTraining(
       config,
-      { ...opened, tongue },
+      { ...opened, chatTokenizer },
       { shippedFile, gpu: (navigator as Partial<Navigator>).gpu },
     );
     post({ ...told, plan, problem: '' });
@@ -123,7 +123,7 @@ async function write(by: (onWrote: OnWrote) => Promise<Pause>): Promise<void> {
   post({ type: 'paused', why, tokens: drawn, seconds });
 }
 
-/** An environment in the tongue of the checkpoint that is open. */
+/** An environment in the chat tokenizer of the checkpoint that is open. */
 async function envOf(name: EnvName): Promise<TaskEnv> {
   if (!looked?.template) {
     throw new Error(

@@ -1,7 +1,7 @@
 import { readCheckpoint } from './runs/checkpoint.ts';
 import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
-import { openLifeline, type Lifeline } from './worker/fallbackCheckpoint.ts';
+import { openFallback, type FallbackCheckpoint } from './worker/fallbackCheckpoint.ts';
 import type { RunCommand } from './wire/commands.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
@@ -14,17 +14,17 @@ import { learningMath } from './rl/plainLearningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
 import { standing } from './runs/standing.ts';
 import { answering } from './worker/sessionAnswers.ts';
-import { foldered } from './worker/folderTasks.ts';
+import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
-import { laidFor } from './worker/playSetup.ts';
-import { openedBase } from './worker/openPickedBase.ts';
+import { playSetupFor } from './worker/playSetup.ts';
+import { openPickedBase } from './worker/openPickedBase.ts';
 import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
 let session: Session | null = null;
-let lifeline: Lifeline | null = null; // of a guarded run
+let fallback: FallbackCheckpoint | null = null; // of a guarded run
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
@@ -68,7 +68,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       return session?.configure(command.changes);
     case 'prefer':
       session?.prefer(command.better, command.worse);
-      return lifeline?.taught(command.better, command.worse);
+      return fallback?.taught(command.better, command.worse);
     case 'run':
       running = session !== null;
       break;
@@ -113,7 +113,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       // of a device that goes while the run opens, the failure to open it tells
       if (event.type !== 'error' || opened === session) hear(event);
     };
-    const base = command.base ? await openedBase(command.base) : null;
+    const base = command.base ? await openPickedBase(command.base) : null;
     if (base && session?.base) {
       await checkPossible(config, host, facts ?? null, from, base);
       await giveWay();
@@ -130,9 +130,9 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     }
     session?.dispose();
     [session, gaveWay] = [next, false];
-    lifeline = guarded ? openLifeline(post, host.now) : null;
+    fallback = guarded ? openFallback(post, host.now) : null;
     update = from?.progress.update ?? 0;
-    if (from) lifeline?.take(from);
+    if (from) fallback?.take(from);
     if (command.kept) next.history.noteBatch(command.kept.batch, command.kept.config);
     meter.begin();
     learning = false;
@@ -148,7 +148,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
 
 /** The run that is there ends before the next one takes its memory, for two checkpoints would not fit; what it has learned is handed out. */
 async function giveWay(): Promise<void> {
-  lifeline?.hand();
+  fallback?.hand();
   end();
   gaveWay = true;
   while (pumping) await host.breathe(); // what is under way holds the memory, too
@@ -169,7 +169,7 @@ async function pump(): Promise<void> {
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
       if (event.type === 'phase') faults.enter(event.phase);
-      if (event.type === 'error' && event.cause === 'non-finite' && lifeline) {
+      if (event.type === 'error' && event.cause === 'non-finite' && fallback) {
         rollBack(event.message);
         continue;
       }
@@ -184,7 +184,7 @@ async function pump(): Promise<void> {
         if (!running) stepping = null;
       }
       post(event);
-      if (rests) lifeline?.offer(); // once the page has the numbers that belong to it
+      if (rests) fallback?.offer(); // once the page has the numbers that belong to it
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
       if (event.type === 'metrics') await tuned();
@@ -201,12 +201,12 @@ async function pump(): Promise<void> {
       }
       await host.breathe();
     }
-    lifeline?.hand();
+    fallback?.hand();
   } catch (failure) {
     const error = await causeOf(failure, pulled?.policy.lost);
     // a run that was replaced or lost meanwhile has no more to say
     if (pulled === session) {
-      lifeline?.hand();
+      fallback?.hand();
       end(); // a generator that threw is over
       post(errorEvent(error, true));
     }
@@ -223,7 +223,7 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
   faults.reach('save');
   const checkpoint = await reading;
   if (from !== session) return false;
-  const culprit = lifeline?.take(checkpoint) ?? '';
+  const culprit = fallback?.take(checkpoint) ?? '';
   if (culprit) rollBack(`After ${standing(checkpoint)} a number is not finite in ${culprit}.`);
   else if (rest.type === 'metrics') from.history.noteState(rest.update, checkpoint.networks.policy);
   return !culprit;
@@ -231,7 +231,7 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
 
 /** Back to the last update that left only finite numbers, paused. */
 function rollBack(what: string): void {
-  const last = lifeline?.last();
+  const last = fallback?.last();
   if (!session || !last) throw new Error(`${what} There is no earlier update to go back to.`);
   [running, stepping] = [false, null];
   session.restore(last);
@@ -247,15 +247,15 @@ function end(): void {
   [running, stepping] = [false, null];
   session?.dispose();
   session = null;
-  lifeline = null;
+  fallback = null;
   tuning.end();
 }
 
 /** Passes on what a session says while it opens and, later, that its GPU is gone: then what was trained is handed out first. */
 function hear(event: RunEvent): void {
-  if (event.type === 'ready') lifeline?.hand(); // of the run that is replaced
+  if (event.type === 'ready') fallback?.hand(); // of the run that is replaced
   if (event.type === 'error' && event.cause === 'device-lost') {
-    lifeline?.hand();
+    fallback?.hand();
     end();
   }
   post(event);
@@ -275,13 +275,13 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
   else if (data.type === 'play') {
     const { id, task } = data;
-    void laidFor(host, ownFacts, session, task.config)
-      .then((laid) => play(task, laid))
+    void playSetupFor(host, ownFacts, session, task.config)
+      .then((setup) => play(task, setup))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'folder') {
     const { id, task } = data;
-    void foldered(task, host).then((answer) => post({ type: 'answer', id, answer }));
+    void doFolderTask(task, host).then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'inject' && data.fault === 'device-loss' && session)
     void faults.inject(data.fault, data.moment);
   else {

@@ -3,7 +3,7 @@ import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } 
 import { checksumOf } from '../src/base/checksum.ts';
 import { parseConfig } from '../src/config/config.ts';
 import type { Attempt } from '../src/domain/preferences.ts';
-import { openLifeline } from '../src/worker/fallbackCheckpoint.ts';
+import { openFallback } from '../src/worker/fallbackCheckpoint.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -210,14 +210,14 @@ describe('a checkpoint of a run with a reward model', () => {
     const straight = await open(JUDGED);
     const seen = await to(straight, 3);
     const handed: Checkpoint[] = [];
-    const lifeline = openLifeline(
+    const fallback = openFallback(
       (event) => event.type === 'checkpoint' && handed.push(event.checkpoint),
       () => 0,
     );
-    lifeline.take(await straight.checkpoint());
-    lifeline.hand();
+    fallback.take(await straight.checkpoint());
+    fallback.hand();
     straight.prefer(...chosen(seen));
-    lifeline.taught(...chosen(seen));
+    fallback.taught(...chosen(seen));
     expect(handed.map(({ rewardModel }) => rewardModel?.memory.clicks)).toEqual([0, 1]);
     await to(straight, 5);
     const resumed = await open(JUDGED, readCheckpoint(structuredClone(handed[1])));
@@ -243,12 +243,12 @@ describe('a checkpoint of an older page', () => {
   });
 });
 
-describe('a lifeline', () => {
+describe('a fallback checkpoint', () => {
   it('keeps the last finite state, hands it out after each update unless that takes more than a twentieth of the time, and before it is let go; never one that is not finite', async () => {
     const session = await open({});
     let [now, cost] = [0, 99]; // of handing one out: 1,980 ms is a twentieth, so each update of 2 s gets its turn
     const handed: number[] = [];
-    const lifeline = openLifeline(
+    const fallback = openFallback(
       (event) => {
         if (event.type !== 'checkpoint') return;
         handed.push(event.checkpoint.progress.update);
@@ -259,32 +259,32 @@ describe('a lifeline', () => {
     for (let update = 1; update <= 4; update++) {
       await to(session, update);
       now += 2000;
-      expect(lifeline.take(await session.checkpoint())).toBe('');
-      lifeline.offer();
+      expect(fallback.take(await session.checkpoint())).toBe('');
+      fallback.offer();
     }
     expect(handed).toEqual([1, 2, 3, 4]);
     cost = 150;
     for (let update = 5; update <= 9; update++) {
       await to(session, update);
       now += 2000;
-      lifeline.take(await session.checkpoint());
-      lifeline.offer();
+      fallback.take(await session.checkpoint());
+      fallback.offer();
     }
     expect(handed).toEqual([1, 2, 3, 4, 5, 7, 9]); // 3 s after 150 ms
     cost = 9000;
-    lifeline.hand();
+    fallback.hand();
     expect(handed.length).toBe(7); // it was handed out
     const last = await session.checkpoint();
-    lifeline.take({ ...last, progress: { ...last.progress, update: 10 } });
+    fallback.take({ ...last, progress: { ...last.progress, update: 10 } });
     now += 5000;
-    lifeline.offer(); // however long it takes, five seconds are the most
+    fallback.offer(); // however long it takes, five seconds are the most
     expect(handed.at(-1)).toBe(10);
     const { networks, ...rest } = await session.checkpoint();
     networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
     expect(nonFinite({ networks, rewardModel: null })).toBe('moment model.norm.weight');
-    expect(lifeline.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
-    expect(lifeline.last()?.networks).not.toBe(networks);
-    lifeline.hand();
+    expect(fallback.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
+    expect(fallback.last()?.networks).not.toBe(networks);
+    fallback.hand();
     expect(handed.length).toBe(8);
   });
 
@@ -293,14 +293,14 @@ describe('a lifeline', () => {
     await to(session, 1);
     const checkpoint = await session.checkpoint();
     const said: RunEvent[] = [];
-    const lifeline = openLifeline(
+    const fallback = openFallback(
       (event) => said.push(event),
       () => 0,
     );
     const adamM = new Map([['big', new Float32Array(13 * 2 ** 20)]]);
     const policy = { ...checkpoint.networks.policy, adamM };
-    lifeline.take({ ...checkpoint, networks: { policy, critic: null } });
-    lifeline.hand();
+    fallback.take({ ...checkpoint, networks: { policy, critic: null } });
+    fallback.hand();
     expect(said).toMatchObject([
       {
         type: 'checkpoint',

@@ -13,7 +13,7 @@ import { answerFolder } from '../src/session/folderAnswers.ts';
 import { handOver } from '../src/session/handOverRun.ts';
 import { readCheckpointFiles } from '../src/checkpoints/read.ts';
 import { open, packed, to } from './checkpoints/runs.ts';
-import { servesBytes } from './text/bytesTongue.ts';
+import { servesBytes } from './text/bytesTokenizer.ts';
 
 const text = (files: Files, name: string) => new TextDecoder().decode(files.get(name));
 

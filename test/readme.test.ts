@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { handoverTable, knobTable, learningTable, resultsTable, withTable } from '../scripts/readme.mjs';
 import { chanceText } from '../src/base/inference.ts';
-import { evaluatedIn } from '../src/domain/evaluationSet.ts';
+import { evaluationSetOf } from '../src/domain/evaluationSet.ts';
 import { parseResults } from '../src/experiments/runResult.ts';
 import { shippedTable } from '../src/experiments/resultTable.ts';
 import { inWords, MAPPING } from '../src/handover/mapping.ts';
@@ -30,7 +30,10 @@ test('docs/hand-over.md says what becomes of every knob; when it does not: npm r
 });
 
 const { results: learned } = parseResults(readFileSync('public/experiments/learning.jsonl', 'utf8'));
-const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, { evaluatedIn, chanceText });
+const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, {
+  evaluationSetOf: evaluationSetOf,
+  chanceText,
+});
 
 test('README and docs/results.md say what was learned as the shipped runs have it; when they do not: npm run readme', () => {
   const page = readFileSync('docs/results.md', 'utf8');

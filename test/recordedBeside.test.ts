@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedUpdate } from '../src/cli/recordUpdate.ts';
+import { recordUpdate } from '../src/cli/recordUpdate.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { BatchView } from '../src/domain/batch.ts';
@@ -36,7 +36,7 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
     session.history.noteState(event.update, (await session.policy.readState()).policy);
     if (event.update === 1) break;
   }
-  const { task, readings } = await recordedUpdate(session, batch!);
+  const { task, readings } = await recordUpdate(session, batch!);
   const whole: Recording = {
     ...log.run,
     batches: [{ batch: task, config }],

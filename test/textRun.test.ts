@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { TEXT_AGENT } from '../src/config/textAgent.ts';
-import type { TongueFiles } from '../src/domain/chatTokenizerFiles.ts';
+import type { ChatTokenizerFiles } from '../src/domain/chatTokenizerFiles.ts';
 import type { Host } from '../src/session/host.ts';
 import { openTable } from '../src/session/playTable.ts';
 import { openSession } from '../src/session/session.ts';
-import { openEnvironment, tongueOf } from '../src/session/environment.ts';
+import { openEnvironment, chatTokenizerOf } from '../src/session/environment.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
 import { expert } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { codecFromTokenizerJson } from '../src/text/tokenizerFile.ts';
-import { servesBytes } from './text/bytesTongue.ts';
+import { servesBytes } from './text/bytesTokenizer.ts';
 
 const host: Host = {
   gpu: undefined,
@@ -69,7 +69,7 @@ describe('a run in text', () => {
     const session = await openSession(parseConfig({ ...tiny, warmStart: 'none' }), bare, () => undefined);
     expect(session.env.vocabulary.slice(0, 4)).toEqual(['<|endoftext|>', '<|im_start|>', '<|im_end|>', '<tool_call>']);
     expect(session.env.vocabulary).toContain('⏎');
-    expect((await session.checkpoint()).tongue?.stops).toEqual([2, 0]);
+    expect((await session.checkpoint()).chatTokenizer?.stops).toEqual([2, 0]);
     session.dispose();
   });
 
@@ -91,10 +91,11 @@ describe('a run in text', () => {
     session.dispose();
   });
 
-  it('without a shipped model is refused with what to do, and with a tongue that is none by its file', async () => {
+  it('without a shipped model is refused with what to do, and with a chatTokenizer that is none by its file', async () => {
     const nothing = { shippedFile: () => Promise.resolve(null) };
     const config = parseConfig({ ...tiny, warmStart: 'none' });
-    const opened = (tongue: TongueFiles | null) => openEnvironment(config, { facts: null, tongue }, nothing);
+    const opened = (chatTokenizer: ChatTokenizerFiles | null) =>
+      openEnvironment(config, { facts: null, chatTokenizer }, nothing);
     await expect(opened(null)).rejects.toThrow(
       /no such file; want the shipped text model\. Make it: npm run textmodel/,
     );
@@ -107,14 +108,14 @@ describe('the table where people play in text', () => {
   const task = { config, seed: 5, luck: 3 };
 
   async function laid() {
-    const tongue = await tongueOf(config, null, host);
-    if (!tongue) throw new Error('the preset speaks text');
-    const env = createEnv(config, null, tongue);
+    const chatTokenizer = await chatTokenizerOf(config, null, host);
+    if (!chatTokenizer) throw new Error('the preset speaks text');
+    const env = createEnv(config, null, chatTokenizer);
     const stepper = openEpisode({ env, settings: envSettings(config) }, task);
-    const { codec } = tongue;
+    const { codec } = chatTokenizer;
     const table = openTable();
     const seated = (tokens: readonly number[], typed?: string) => {
-      const answer = table({ ...task, tokens, ...(typed !== undefined && { typed }) }, { tongue });
+      const answer = table({ ...task, tokens, ...(typed !== undefined && { typed }) }, { chatTokenizer });
       if (answer.kind !== 'play') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
       return answer;
     };

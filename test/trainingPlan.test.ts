@@ -20,7 +20,7 @@ const host = {
 const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, prompts: 4, groupSize: 4, adapterRank: 8 });
 const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
 const envOf = async (knobs: typeof config) =>
-  (await openEnvironment(knobs, { facts: null, tongue: null, base }, host)).env;
+  (await openEnvironment(knobs, { facts: null, chatTokenizer: null, base }, host)).env;
 
 it('a run reserves what was planned for it, and more with more rows and a higher rank', async () => {
   const small = { ...config, prompts: 1, groupSize: 2, imitationSteps: 1 };

@@ -18,7 +18,7 @@ export const LONGEST = [
   'test/e2e/history.test.ts',
   'test/e2e/beside.test.ts',
   'test/e2e/layout.test.ts',
-  'test/e2e/trials.test.ts',
+  'test/e2e/comparisons.test.ts',
   'test/e2e/accessibility.test.ts',
 ] as const;
 

@@ -28,7 +28,7 @@ const SPECIAL = 17; // ids of SmolLM2 that are no text
 /** Prompts of the calculator's tasks, in ids. @param {Base} base @param {number} count */
 function prompts(base, count) {
   const config = parseConfig({ ...PRESETS['smollm2-calculator'].set });
-  const env = createEnv(config, null, base.tongue);
+  const env = createEnv(config, null, base.chatTokenizer);
   const settings = { ...config, grammar: false, rewardOnLastAction: true };
   return Array.from({ length: count }, (_, i) => env.reset(SEED + i, settings).prompt);
 }

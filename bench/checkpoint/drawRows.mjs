@@ -16,8 +16,8 @@ const GREEDY = { key: 1, update: 0, temperature: 1, greedy: true, topK: 0, topP:
  * @param {Pick<import('../../src/model/cpu/textMemory.ts').CpuTextModelOptions, 'threads'>} [threads]
  */
 export async function drawRows(source, { prompt, rows, steps }, stopwatch, threads = {}) {
-  const { model, weights, tongue } = await openBase(source.name, [{ path: source.name, source }]);
-  const ids = tongue.codec.encode(prompt);
+  const { model, weights, chatTokenizer } = await openBase(source.name, [{ path: source.name, source }]);
+  const ids = chatTokenizer.codec.encode(prompt);
   const length = ids.length + steps + 1;
   const text = await openCpuTextModel(model, weights, { rows, length, ...threads });
   const reading = await stopwatch();
@@ -39,6 +39,6 @@ export async function drawRows(source, { prompt, rows, steps }, stopwatch, threa
     took,
     count,
     weightBytes: bytes,
-    text: tongue.codec.decode(words),
+    text: chatTokenizer.codec.decode(words),
   };
 }

@@ -1,6 +1,6 @@
 import type { BatchView } from '../domain/batch.ts';
 import type { NetworkState } from '../model/policy.ts';
-import type { SeenStep } from '../rl/ghost.ts';
+import type { StepLogprobs } from '../rl/previewBatch.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadKept } from './attribution.ts';
 import type { Replay } from './replay.ts';
@@ -10,17 +10,17 @@ import type { Replay } from './replay.ts';
  * whose weights and moments are overwritten. Null where the policy stood still, as while its critic warms up: it said at every
  * step what it had said before the update.
  */
-export async function seenSteps(
+export async function stepLogprobs(
   { policy, math }: Replay,
   batch: BatchView,
   lesson: Lesson,
   before: NetworkState,
-): Promise<readonly SeenStep[] | null> {
+): Promise<readonly StepLogprobs[] | null> {
   if (lesson.steps.some(({ optimizer }) => optimizer.criticOnly)) return null;
   policy.writeState({ policy: before, critic: null });
   loadKept({ policy, math }, batch, creditOf(batch, lesson.credit));
   math.show();
-  const seen: SeenStep[] = [];
+  const seen: StepLogprobs[] = [];
   for (const { rows, objective, optimizer, temperature } of lesson.steps) {
     await policy.learn(rows, objective, optimizer, temperature);
     await policy.report(); // steps are told once

@@ -1,5 +1,5 @@
 import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
-import type { SeenStep } from '../rl/ghost.ts';
+import type { StepLogprobs } from '../rl/previewBatch.ts';
 import { objective } from '../rl/objective.ts';
 
 /** A part of the objective whose gradient can be taken alone. */
@@ -12,7 +12,7 @@ export interface TermMath extends LearningMath {
   /** The per-token gradients of the last whole pass, a copy. */
   terms(): TokenGradients;
   /** What the policy said of each token in the last whole pass, a copy. */
-  seen(): SeenStep;
+  seen(): StepLogprobs;
   /**
    * From now on the objective is `term` of recorded gradients: what a part of the rows adds to the whole minibatch, with its
    * counts and its ratios. Without arguments it is the whole objective again.
@@ -29,7 +29,7 @@ const NOTHING: ObjectiveParts = {
 export function createTermMath(): TermMath {
   let given: Credit | null = null;
   let last: TokenGradients | null = null;
-  let seen: SeenStep | null = null;
+  let seen: StepLogprobs | null = null;
   let shown: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
   return {
     give(credit) {

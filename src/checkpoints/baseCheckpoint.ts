@@ -5,7 +5,7 @@ import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import type { WeightSource } from '../model/weightSource.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { FILES } from './checkpointFolder.ts';
 
 /** A checkpoint that a run puts adapters beside, opened: its headers are read, its weights are not. */
@@ -13,7 +13,7 @@ export interface BaseCheckpoint {
   readonly mark: BaseMark;
   readonly model: ModelConfig; // without a value head
   readonly weights: WeightSource;
-  readonly tongue: Tongue;
+  readonly chatTokenizer: ChatTokenizer;
 }
 
 /** A run on a checkpoint that nobody opened, or that is another than it began with; the message says which and what to do. */

@@ -27,8 +27,12 @@ export function manifestFile({ checkpoint, ...run }: PackedRun, metrics: string)
   const manifest = {
     ...{ format: FORMAT, version: VERSION },
     run: { ...run, facts: run.facts && withoutPath(run.facts), points: undefined, health: undefined, solved },
-    // the texts of a tongue are files of their own
-    checkpoint: { ...plain, start: undefined, ...(plain.tongue && { tongue: { stops: plain.tongue.stops } }) },
+    // the texts of a chat tokenizer are files of their own
+    checkpoint: {
+      ...plain,
+      start: undefined,
+      ...(plain.chatTokenizer && { chatTokenizer: { stops: plain.chatTokenizer.stops } }),
+    },
     steps,
     rewardModel: rewardModel && { steps: rewardModel.network.steps, pairs, clicks, observed, fits },
   };

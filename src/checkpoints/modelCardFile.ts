@@ -2,7 +2,7 @@ import { shareInterval } from '../base/inference.ts';
 import { visible } from '../base/visible.ts';
 import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
 import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
-import { EVALUATED_WORDS, evaluatedIn, isWholeSet } from '../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf, isWholeSet } from '../domain/evaluationSet.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
@@ -21,14 +21,16 @@ export function cardFile(run: PackedRun, form: Form): string {
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
-    `A ${checkpoint.tongue ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
     measured(run),
     '## Load it',
-    checkpoint.tongue ? LOAD_TEXT : load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
+    checkpoint.chatTokenizer
+      ? LOAD_TEXT
+      : load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
     ...(form === 'qwen2' ? [QWEN] : []),
-    ...(checkpoint.tongue
+    ...(checkpoint.chatTokenizer
       ? [textTurns(checkpoint.vocabulary.length)]
       : wordTurns(config, checkpoint.vocabulary.length)),
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
@@ -132,7 +134,7 @@ function measured({ points, checkpoint }: PackedRun): string {
   const between = whole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
   const of = `${whole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
   const sampled = last('eval/success_sampled');
-  const words = EVALUATED_WORDS[evaluatedIn(config)];
+  const words = EVALUATION_WORDS[evaluationSetOf(config)];
   return [
     `| ${words.success} | | of | at update |`,
     '| --- | --- | --- | --- |',

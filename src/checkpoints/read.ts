@@ -1,7 +1,7 @@
 import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import { FormatError } from '../formats/formatProblem.ts';
 import { decodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
-import { CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
+import { CHAT_TOKENIZER_KEYS, CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { unpackedRun } from '../runs/packed.ts';
 import { FILES, type Files } from './checkpointFolder.ts';
@@ -51,11 +51,11 @@ function readOurs(files: Files): PackedRun {
   try {
     const start = poolOf(state, 'policy', 'start');
     const began = start.size > 0 && { start };
-    const spoken = tongueOf(files, checkpoint);
+    const spoken = chatTokenizerOf(files, checkpoint);
     const read = readCheckpoint({
       ...checkpoint,
       ...began,
-      ...(spoken && { tongue: spoken }),
+      ...spoken,
       networks: { policy, critic },
       rewardModel: judge,
     });
@@ -79,14 +79,17 @@ function readOurs(files: Files): PackedRun {
   }
 }
 
-/** The tongue of a text run: its texts are the folder's; null where words are spoken. */
-function tongueOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
-  const tongue = field(checkpoint, 'tongue');
-  if (!isRecord(tongue)) return null;
-  const missing = [FILES.tokenizer, FILES.template].filter((name) => !files.has(name));
-  if (missing.length > 0) throw absent(missing);
-  const text = (name: string) => new TextDecoder().decode(files.get(name));
-  return { ...tongue, tokenizer: text(FILES.tokenizer), template: text(FILES.template) };
+/** The chat tokenizer of a text run, whose texts are files of the folder, under its name there; null where the run speaks words. */
+function chatTokenizerOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
+  for (const name of CHAT_TOKENIZER_KEYS) {
+    const chatTokenizer = field(checkpoint, name);
+    if (!isRecord(chatTokenizer)) continue;
+    const missing = [FILES.tokenizer, FILES.template].filter((file) => !files.has(file));
+    if (missing.length > 0) throw absent(missing);
+    const text = (file: string) => new TextDecoder().decode(files.get(file));
+    return { [name]: { ...chatTokenizer, tokenizer: text(FILES.tokenizer), template: text(FILES.template) } };
+  }
+  return null;
 }
 
 /** The policy's weights, those it has moments of and in their order, which a checksum goes by. */

@@ -2,30 +2,30 @@ import { narrowedHalves } from '../formats/half.ts';
 import { jsonText } from '../formats/jsonFile.ts';
 import { encodeSafetensors, type HalfTensor } from '../formats/safetensors.ts';
 import { type ModelConfig, parameters, type Weights } from '../model/architecture.ts';
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
-import { openTongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
+import { openChatTokenizer } from '../text/chatTokenizer.ts';
 import { configFile, MOST_POSITIONS } from './modelConfigFile.ts';
 import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
 /** The ids that a text model's files name. */
-export function tongueIds(files: TongueFiles): SpecialIds {
-  const pad = openTongue(files).codec.id(PAD);
+export function specialIds(files: ChatTokenizerFiles): SpecialIds {
+  const pad = openChatTokenizer(files).codec.id(PAD);
   return { pad: pad ?? files.stops.at(-1) ?? 0, bos: null, ends: files.stops };
 }
 
 const PAD = '<|endoftext|>';
 
 /** tokenizer_config.json of a text model; its chat template stands in a file of its own, and in here for older readers. */
-export function textTokenizerConfig(files: TongueFiles): string {
-  const { codec } = openTongue(files);
+export function textTokenizerConfig(files: ChatTokenizerFiles): string {
+  const { codec } = openChatTokenizer(files);
   const text = (id: number | undefined) => (id === undefined ? null : codec.decode([id]));
   return jsonText({
     tokenizer_class: 'PreTrainedTokenizerFast',
     bos_token: null,
     eos_token: text(files.stops[0]),
-    pad_token: text(tongueIds(files).pad),
+    pad_token: text(specialIds(files).pad),
     unk_token: null,
     padding_side: 'left',
     model_max_length: MOST_POSITIONS,
@@ -35,18 +35,23 @@ export function textTokenizerConfig(files: TongueFiles): string {
 }
 
 /** A text model as a folder of Transformers, its weights as half precision. */
-export function textModelFiles(model: ModelConfig, weights: Weights, tongue: TongueFiles, card: string): Files {
+export function textModelFiles(
+  model: ModelConfig,
+  weights: Weights,
+  chatTokenizer: ChatTokenizerFiles,
+  card: string,
+): Files {
   const tensors = new Map<string, HalfTensor>();
   for (const { name, shape, size } of parameters({ ...model, value_head: false })) {
     tensors.set(name, { shape, values: narrowedHalves(weights.get(name) ?? new Float32Array(size)) });
   }
-  const ids = tongueIds(tongue);
+  const ids = specialIds(chatTokenizer);
   const texts: readonly (readonly [string, string])[] = [
     [FILES.config, configFile(model, ids, 'llama', 'float16')],
     [FILES.generation, generationFile(ids)],
-    [FILES.tokenizer, tongue.tokenizer],
-    [FILES.tokenizerConfig, textTokenizerConfig(tongue)],
-    [FILES.template, tongue.template],
+    [FILES.tokenizer, chatTokenizer.tokenizer],
+    [FILES.tokenizerConfig, textTokenizerConfig(chatTokenizer)],
+    [FILES.template, chatTokenizer.template],
     [FILES.card, card],
   ];
   return new Map<string, Uint8Array>([

@@ -11,7 +11,7 @@ import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import { manifestFile, metricsFile } from './manifestFile.ts';
 import { modelOf, outputBiases } from './model.ts';
-import { textTokenizerConfig, tongueIds } from './textModelFiles.ts';
+import { textTokenizerConfig, specialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
 import { trainingTensors } from './trainingState.ts';
 
@@ -24,8 +24,8 @@ import { trainingTensors } from './trainingState.ts';
 export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
   if (checkpoint.base) return adapterFiles(run, checkpoint.base);
-  const { vocabulary, networks, tongue } = checkpoint;
-  const ids = tongue ? tongueIds(tongue) : wordIds(vocabulary);
+  const { vocabulary, networks, chatTokenizer } = checkpoint;
+  const ids = chatTokenizer ? specialIds(chatTokenizer) : wordIds(vocabulary);
   const model = modelOf(checkpoint);
   const { weights } = networks.policy;
   if (form === 'qwen2' && !model.attention_bias) {
@@ -40,9 +40,9 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
     [FILES.config, configFile(model, ids, form)],
     [FILES.generation, generationFile(ids)],
     [FILES.weights, modelFile(model, weights, form)],
-    [FILES.tokenizer, tongue?.tokenizer ?? tokenizerFile(vocabulary)],
-    [FILES.tokenizerConfig, tongue ? textTokenizerConfig(tongue) : tokenizerConfigFile(MOST_POSITIONS)],
-    [FILES.template, tongue?.template ?? CHAT_TEMPLATE],
+    [FILES.tokenizer, chatTokenizer?.tokenizer ?? tokenizerFile(vocabulary)],
+    [FILES.tokenizerConfig, chatTokenizer ? textTokenizerConfig(chatTokenizer) : tokenizerConfigFile(MOST_POSITIONS)],
+    [FILES.template, chatTokenizer?.template ?? CHAT_TEMPLATE],
     [FILES.manifest, manifestFile(run, metrics)],
     [FILES.metrics, metrics],
     [FILES.training, encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' })],

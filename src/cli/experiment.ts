@@ -1,4 +1,4 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { EXPERIMENTS } from '../experiments/experimentList.ts';
 import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/experimentPlan.ts';
 import type { RunResult } from '../experiments/runResult.ts';
@@ -62,7 +62,7 @@ function wording(message: RunMessage, run: PlannedRun): string {
   const held = (success: number | undefined) =>
     success === undefined
       ? ''
-      : `, ${EVALUATED_WORDS[evaluatedIn(run.config)].success.toLowerCase()} ${success.toFixed(3)}`;
+      : `, ${EVALUATION_WORDS[evaluationSetOf(run.config)].success.toLowerCase()} ${success.toFixed(3)}`;
   switch (message.type) {
     case 'update':
       return `${message.update}/${run.config.updates}${held(message.success)}`;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { ConfigError } from '../config/configProblem.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { RECORDINGS, recordedConfig, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
@@ -22,7 +22,7 @@ import { openModelFiles } from './modelFiles.ts';
 import { PlayCourses } from './playCourses.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
-import { recordedUpdate } from './recordUpdate.ts';
+import { recordUpdate } from './recordUpdate.ts';
 
 const USAGE =
   'npm run record -- PRESET… [--model FILE.gguf|FOLDER]   (trains each preset and writes what the page plays of it, under public/recordings)';
@@ -103,7 +103,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     if (event.update === 0) continue;
     show.update(event.update, config.updates, event.values);
     if (batch?.update !== event.update || !kept.has(event.update) || readings.has(event.update)) continue;
-    const recorded = await recordedUpdate(session, batch);
+    const recorded = await recordUpdate(session, batch);
     tasks.push(recorded.task);
     readings.set(event.update, { ...recorded.readings, ...(health && { health }) });
   }
@@ -124,7 +124,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
   console.log(`${file}: ${tasks.length} batches, ${log.run.update} updates, ${kilobytes.toFixed(1)} kB`);
   const heldOut = log.series.get('eval/success');
   console.log(
-    `${EVALUATED_WORDS[evaluatedIn(config)].success}, greedy: ${heldOut?.first?.toFixed(3)} → ${heldOut?.latest?.toFixed(3)}`,
+    `${EVALUATION_WORDS[evaluationSetOf(config)].success}, greedy: ${heldOut?.first?.toFixed(3)} → ${heldOut?.latest?.toFixed(3)}`,
   );
   return kilobytes;
 }

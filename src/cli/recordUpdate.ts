@@ -4,7 +4,7 @@ import { taskOf } from '../runs/recording.ts';
 import {
   RECORDED_SWITCHES,
   type RecordedDistribution,
-  type RecordedGhost,
+  type RecordedPreview,
   type RecordedReadings,
   type RecordedSwitch,
   turnedBy,
@@ -27,7 +27,7 @@ const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
 
 /** A task of an update's batch, and what the run says of it. Call it once the update is through, before the next. */
-export async function recordedUpdate(
+export async function recordUpdate(
   session: Session,
   batch: BatchView,
 ): Promise<{ readonly task: BatchView; readonly readings: RecordedReadings }> {
@@ -60,11 +60,11 @@ export async function recordedUpdate(
   }
   const { before, after } = await asked({ kind: 'rerun', update });
   if (!before || !after) throw new Error(`record: the weights around update ${update} are not kept.`);
-  const ghosts = {} as Record<RecordedSwitch, RecordedGhost>;
+  const ghosts = {} as Record<RecordedSwitch, RecordedPreview>;
   for (const flipped of RECORDED_SWITCHES) {
-    const { ghost } = await asked({ kind: 'ghost', update, changes: turnedBy(flipped, session.config()) });
-    if (!ghost) throw new Error(`record: what update ${update} did is not kept.`);
-    ghosts[flipped] = ghostOf(taskOf(ghost.batch, group));
+    const { preview } = await asked({ kind: 'preview', update, changes: turnedBy(flipped, session.config()) });
+    if (!preview) throw new Error(`record: what update ${update} did is not kept.`);
+    ghosts[flipped] = previewOf(taskOf(preview.batch, group));
   }
   const rerun = { before: playedTask(before, rows), after: playedTask(after, rows) };
   return { task, readings: { moved, distributions, whys, attentions, rerun, ghosts } };
@@ -135,7 +135,7 @@ function whyOf(why: RecordedReadings['whys'][number]['why'], rows: readonly numb
   return { ...why, rollouts: own, elsewhere: sum(why.rollouts) - sum(own) };
 }
 
-function ghostOf({ advantages, returns, lossMask, advantageMask, gradWeights, policyWeights }: BatchView) {
+function previewOf({ advantages, returns, lossMask, advantageMask, gradWeights, policyWeights }: BatchView) {
   return { advantages, returns, lossMask, advantageMask, gradWeights, policyWeights };
 }
 

@@ -13,8 +13,8 @@ import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import { factsFor } from '../session/shippedFacts.ts';
 import { AGENT_STOPS, agentTokenizer } from '../text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../text/agentTemplate.ts';
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
-import { openTongue, type Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
+import { openChatTokenizer, type ChatTokenizer } from '../text/chatTokenizer.ts';
 import { writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './nodeHost.ts';
 import { program } from './program.ts';
@@ -35,15 +35,23 @@ async function main(args: readonly string[]): Promise<number> {
   const steps = stepsOf(args);
   const folder = `${PUBLIC_FOLDER}/${TEXT_AGENT}`;
   await writableFolder(folder);
-  const bytesAlone = openTongue({ tokenizer: agentTokenizer([], 0), template: AGENT_TEMPLATE, stops: AGENT_STOPS });
+  const bytesAlone = openChatTokenizer({
+    tokenizer: agentTokenizer([], 0),
+    template: AGENT_TEMPLATE,
+    stops: AGENT_STOPS,
+  });
   const texts = (await demonstrated(bytesAlone)).flatMap((shown) => written(shown, bytesAlone));
-  const files: TongueFiles = { tokenizer: agentTokenizer(texts, TOKENS), template: AGENT_TEMPLATE, stops: AGENT_STOPS };
-  const tongue = openTongue(files);
-  const shown = await demonstrated(tongue);
+  const files: ChatTokenizerFiles = {
+    tokenizer: agentTokenizer(texts, TOKENS),
+    template: AGENT_TEMPLATE,
+    stops: AGENT_STOPS,
+  };
+  const chatTokenizer = openChatTokenizer(files);
+  const shown = await demonstrated(chatTokenizer);
   for (const { env } of shown)
     console.error(env.name, `${env.maxTokens} tokens an episode, ${env.maxTurnTokens} a turn at most`);
   const rows = TEXT_RECIPE.rows ?? 0;
-  const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), tongue.codec.size, false);
+  const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), chatTokenizer.codec.size, false);
   const length = Math.max(...shown.map(({ env }) => env.maxTokens));
   const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
     precision: 'f32',
@@ -72,24 +80,24 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The environments as their presets have them, in this tongue, each with how well its demonstrator plays. */
-async function demonstrated(tongue: Tongue): Promise<readonly Demonstrated[]> {
+/** The environments as their presets have them, in this chat tokenizer, each with how well its demonstrator plays. */
+async function demonstrated(chatTokenizer: ChatTokenizer): Promise<readonly Demonstrated[]> {
   const { shippedFile } = await nodeHost(false);
   return Promise.all(
     ENVS.map(async (name) => {
       const config = parseConfig({ ...PRESETS[name].set, env: name, language: 'text', names: 'own' });
       const facts = await factsFor(config, null, shippedFile);
-      return { env: createEnv(config, facts, tongue), quality: TEXT_QUALITY[name] };
+      return { env: createEnv(config, facts, chatTokenizer), quality: TEXT_QUALITY[name] };
     }),
   );
 }
 
 /** Episodes of an environment as text. */
-function written(shown: Demonstrated, tongue: Tongue): readonly string[] {
+function written(shown: Demonstrated, chatTokenizer: ChatTokenizer): readonly string[] {
   const env: ToolEnv = shown.env;
   const record = demonstrations([shown], { seed: SEED, step: 0, rows: EPISODES, length: env.maxTokens });
   return Array.from(record.lengths, (length, row) =>
-    tongue.codec.decode(Array.from(record.tokens.subarray(row * env.maxTokens, row * env.maxTokens + length))),
+    chatTokenizer.codec.decode(Array.from(record.tokens.subarray(row * env.maxTokens, row * env.maxTokens + length))),
   );
 }
 

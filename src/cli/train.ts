@@ -1,4 +1,4 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { BASELINES } from '../domain/baselines.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
@@ -147,7 +147,7 @@ function sentence(
   { config }: Run,
   s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
 ): string {
-  const success = EVALUATED_WORDS[evaluatedIn(config)].success.toLowerCase();
+  const success = EVALUATION_WORDS[evaluationSetOf(config)].success.toLowerCase();
   const percent = (x: number | undefined) => (x === undefined ? '–' : `${(100 * x).toFixed(1)} %`);
   const baselines = BASELINES.flatMap(({ label, metric }) => {
     const share = s.before[metric];

@@ -3,16 +3,16 @@ import type { RunConfig } from '../config/fields.ts';
 import { METRICS, type MetricName } from './metrics.ts';
 
 /** What an evaluation plays: tasks kept from training, all tasks where there are too few to keep any, or of several runs both. */
-export type Evaluated = 'held-out' | 'all' | 'mixed';
+export type EvaluationSet = 'held-out' | 'all' | 'mixed';
 
 /** What the evaluations of some runs play. */
-export function evaluatedIn(...runs: readonly Pick<RunConfig, 'env'>[]): Evaluated {
+export function evaluationSetOf(...runs: readonly Pick<RunConfig, 'env'>[]): EvaluationSet {
   const all = runs.filter(({ env }) => ENVIRONMENTS[env].allTasks).length;
   return all === 0 ? 'held-out' : all === runs.length ? 'all' : 'mixed';
 }
 
 /** The words for it, wherever it is spoken of. */
-export const EVALUATED_WORDS: Readonly<Record<Evaluated, { readonly tasks: string; readonly success: string }>> = {
+export const EVALUATION_WORDS: Readonly<Record<EvaluationSet, { readonly tasks: string; readonly success: string }>> = {
   'held-out': { tasks: 'held-out tasks', success: 'Held-out success' },
   all: { tasks: 'all tasks', success: 'Success on all tasks' },
   mixed: { tasks: 'evaluated tasks', success: 'Success on evaluated tasks' },
@@ -22,11 +22,11 @@ export const EVALUATED_WORDS: Readonly<Record<Evaluated, { readonly tasks: strin
  * interval nor a test over tasks: what varies is the seed of the run.
  */
 export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalTasks'>): boolean {
-  return evaluatedIn(config) === 'all' || tasks < config.evalTasks; // it asked for more and there were none
+  return evaluationSetOf(config) === 'all' || tasks < config.evalTasks; // it asked for more and there were none
 }
 
 /** What so many evaluated tasks are, in words: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */
-export function evaluatedWords(tasks: number, kind: Evaluated, whole: boolean): string {
+export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boolean): string {
   const held = kind === 'held-out' ? 'held-out ' : '';
   return whole ? `all ${tasks} ${held}tasks` : `${tasks} different ${held || 'evaluated '}tasks`;
 }
@@ -39,8 +39,8 @@ export function metricWords(
   metric: MetricName,
   ...runs: readonly Pick<RunConfig, 'env'>[]
 ): { readonly label: string; readonly unit: string; readonly doc: string } {
-  const kind = evaluatedIn(...runs);
-  const { tasks, success } = EVALUATED_WORDS[kind];
+  const kind = evaluationSetOf(...runs);
+  const { tasks, success } = EVALUATION_WORDS[kind];
   const { label, unit, doc } = METRICS[metric];
   const worded = (text: string) =>
     text.replace('Success on evaluated tasks', success).replace('evaluated tasks', tasks);

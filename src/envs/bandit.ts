@@ -1,4 +1,4 @@
-import { filled } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
 import type { Asking, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { turnRules } from './turnRules.ts';
@@ -71,7 +71,10 @@ function offers(reversed: boolean, choosing: (seed: number) => Reset): Asking {
     blanks: [{ label: 'Offer', words: all, optional: false }],
     example: all.slice(0, 1),
   };
-  return { ...form, ask: (words) => ({ begin: choosing(all.indexOf(filled(form, words)[0] ?? '')), judged: true }) };
+  return {
+    ...form,
+    ask: (words) => ({ begin: choosing(all.indexOf(checkedAnswers(form, words)[0] ?? '')), judged: true }),
+  };
 }
 
 /** One pair of arms in one order: consecutive seeds walk through all eight. */

@@ -13,12 +13,12 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { AskError, filled } from './taskFormAnswers.ts';
+import { AskError, checkedAnswers } from './taskFormAnswers.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { calculatorFace } from './calculatorFace.ts';
 import type { Side } from './split.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -27,7 +27,7 @@ export interface CalculatorOptions {
   readonly hops: number; // operations between question and answer
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
-  readonly tongue?: Tongue | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
 }
 
 /** What the calculator says of a result it has no digits for. */
@@ -50,7 +50,7 @@ const calculate: Tool<null> = {
  * has to be learned is to copy, and ten words are copied sooner than a hundred. Process reward: an equal share for each operation done in its place. Out of domain is a chain one
  * operation longer, where the turns allow it.
  */
-export function calculator({ hops, maxTurns, think, tongue }: CalculatorOptions): ToolEnv {
+export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorOptions): ToolEnv {
   // each operation takes a turn, and so does the answer
   const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
@@ -60,7 +60,7 @@ export function calculator({ hops, maxTurns, think, tongue }: CalculatorOptions)
     maxTurns,
     call: { places: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
     answer: { places: [DIGITS, DIGITS] },
-    text: tongue ? { tongue, face: calculatorFace(OVERFLOW, longer) } : null,
+    text: chatTokenizer ? { chatTokenizer, face: calculatorFace(OVERFLOW, longer) } : null,
   });
   const computing = (length: number, side: Side) =>
     begin((draw) => compute(drawTask(length, draw), maxTurns), { side });
@@ -86,7 +86,7 @@ export function calculator({ hops, maxTurns, think, tongue }: CalculatorOptions)
       },
     },
     rule: null,
-    ...(!tongue && { data: { kind: 'calculator', maxTurns } }),
+    ...(!chatTokenizer && { data: { kind: 'calculator', maxTurns } }),
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
     asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
   };
@@ -107,7 +107,7 @@ function chains(hops: number, longest: number, computing: (chain: Chain) => Rese
       ...Array.from({ length: longest }, (_, at) => (at < hops ? ['+', String(5 + 3 * at)] : ['', ''])).flat(),
     ],
   };
-  return { ...form, ask: (words) => ({ begin: computing(ownChain(filled(form, words))), judged: true }) };
+  return { ...form, ask: (words) => ({ begin: computing(ownChain(checkedAnswers(form, words))), judged: true }) };
 }
 
 /** Throws AskError on half an operation and on a result that has no digits. */

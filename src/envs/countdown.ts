@@ -12,7 +12,7 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { AskError, filled } from './taskFormAnswers.ts';
+import { AskError, checkedAnswers } from './taskFormAnswers.ts';
 import type { Asking, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
@@ -92,7 +92,7 @@ function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
   return {
     ...form,
     ask: (words) => {
-      const [target = '', ...rest] = filled(form, words);
+      const [target = '', ...rest] = checkedAnswers(form, words);
       const of = rest.filter((word) => word !== '').map(Number);
       const solution = solve(Number(target), of);
       if (solution) return { begin: making({ numbers: of, solution }), judged: true };

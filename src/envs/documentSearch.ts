@@ -1,14 +1,14 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
-import { AskError, filled } from './taskFormAnswers.ts';
+import { AskError, checkedAnswers } from './taskFormAnswers.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episodeRules.ts';
 import { wordsOf } from './lexicalIndex.ts';
 import { documentFace } from './documentFace.ts';
-import { emptySlots, PLAIN_WORDS, slotWords, UNNAMED } from './entitySlots.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import { emptyEntitySlots, PLAIN_WORDS, entitySlotWords, UNNAMED } from './entitySlots.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { FAILURE_WORD, vocabulary } from './vocab.ts';
 
@@ -18,7 +18,7 @@ export interface DocumentSearchOptions {
   readonly maxTurns: number; // the last one can only answer
   readonly answerReward: RunConfig['answerReward'];
   readonly think: boolean;
-  readonly tongue?: Tongue | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
 }
 
 // Words that carry no topic: they are read, but neither searched for nor answered.
@@ -35,12 +35,12 @@ const FUNCTION_WORDS = new Set([
  * only its kind is seen: a name, a number, another word.
  */
 export function documentSearch(options: DocumentSearchOptions): ToolEnv {
-  const { topPassages, maxTurns, answerReward: payoff, think, tongue } = options;
+  const { topPassages, maxTurns, answerReward: payoff, think, chatTokenizer } = options;
   const documents = openDocuments();
   const { longestQuestion, longestTitle, words: common } = documents;
   // a passage has some two names, two other words and a number at most; a few more leave room for those that have more
   const read = topPassages * Math.max(1, maxTurns - 1);
-  const slots = slotWords({ name: 5 + 3 * read, number: 2 + 2 * read, word: 3 + 3 * read });
+  const slots = entitySlotWords({ name: 5 + 3 * read, number: 2 + 2 * read, word: 3 + 3 * read });
   const slotList = Object.values(slots).flat();
   const own = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
   const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slotList]);
@@ -49,13 +49,13 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
     places: Array.from({ length: SPAN }, () => spoken),
     lengths: Array.from({ length: SPAN }, (_, i) => i + 1),
   };
-  const text = tongue ? { tongue, face: documentFace(documents, topPassages, TEXT_SPAN) } : null;
+  const text = chatTokenizer ? { chatTokenizer, face: documentFace(documents, topPassages, TEXT_SPAN) } : null;
   const { begin, room, ...inTurns } = turnRules({ vocabulary: words, think, maxTurns, call: span, answer: span, text });
   const setting = {
     ...{ documents, topPassages, payoff, maxTurns },
-    ...(tongue ? { spoken: topicWords(documents), span: TEXT_SPAN } : { spoken: new Set(spoken), span: SPAN }),
+    ...(chatTokenizer ? { spoken: topicWords(documents), span: TEXT_SPAN } : { spoken: new Set(spoken), span: SPAN }),
   };
-  const slotsFor = (draw: Random) => (tongue ? PLAIN_WORDS : emptySlots(own, slots, draw));
+  const slotsFor = (draw: Random) => (chatTokenizer ? PLAIN_WORDS : emptyEntitySlots(own, slots, draw));
   const task = (pool: Pool, oneShare: number, turns: number, draw: Random): DocumentTask => {
     const question = draw.pick(draw.next() < oneShare ? pool.one : pool.two);
     return documentTask(question, { ...setting, slots: slotsFor(draw), maxTurns: turns });
@@ -88,7 +88,7 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
       shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
     },
-    ...(!tongue && {
+    ...(!chatTokenizer && {
       data: {
         ...{ kind: 'documents', maxTurns, topPassages, payoff },
         passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({
@@ -133,7 +133,7 @@ function ownQuestions({ questions, longestQuestion }: Documents, asking: (questi
   return {
     ...form,
     ask: (words) => {
-      const text = (filled(form, words)[0] ?? '').replace(/\?+$/, '').trim();
+      const text = (checkedAnswers(form, words)[0] ?? '').replace(/\?+$/, '').trim();
       const { length } = wordsOf(text);
       if (length === 0 || length > longestQuestion) {
         throw new AskError(`Question: got ${length} words; want 1 to ${longestQuestion}. Ask in other words.`);

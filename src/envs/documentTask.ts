@@ -5,7 +5,7 @@ import { type Documents, PASSAGE_WORDS, type Question } from './documentCollecti
 import type { Tool } from './env.ts';
 import type { Outcome, Task, ToolRunner } from './episodeRules.ts';
 import { type Hit, type LexicalIndex, wordPlaces, wordsOf } from './lexicalIndex.ts';
-import type { Slots } from './entitySlots.ts';
+import type { EntitySlots } from './entitySlots.ts';
 
 type Search = Extract<EnvView, { kind: 'passages' }>['searches'][number];
 
@@ -36,7 +36,7 @@ export const retrieve: Tool<{ readonly corpus: LexicalIndex; readonly top: numbe
 /** What a question is asked with. */
 export interface Asking {
   readonly documents: Documents;
-  readonly slots: Slots;
+  readonly slots: EntitySlots;
   readonly spoken: ReadonlySet<string>; // words of the vocabulary that may be in a query or an answer
   readonly topPassages: number;
   readonly maxTurns: number;

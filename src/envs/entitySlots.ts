@@ -9,18 +9,18 @@ type Kind = (typeof KINDS)[number];
 const SHAPES: Readonly<Record<Kind, RegExp>> = { name: /^\p{Lu}/u, number: /^\p{N}/u, word: /^/ };
 
 /** Slots by the kind of words they can stand for. */
-export type SlotWords = Readonly<Record<Kind, readonly string[]>>;
+export type EntitySlotWords = Readonly<Record<Kind, readonly string[]>>;
 
 /** The words slots are written as, so many of each kind. */
-export function slotWords(counts: Readonly<Record<Kind, number>>): SlotWords {
+export function entitySlotWords(counts: Readonly<Record<Kind, number>>): EntitySlotWords {
   const some = (kind: Kind) => Array.from({ length: counts[kind] }, (_, i) => `${kind}${i}`);
   return { name: some('name'), number: some('number'), word: some('word') };
 }
 
 /** Which slot stands for which word in one episode; it grows as words are read. */
-export interface Slots {
+export interface EntitySlots {
   readonly names: ReadonlyMap<string, string>; // slot → the word, as it was first read
-  readonly order: SlotWords; // as they are handed out, the last first
+  readonly order: EntitySlotWords; // as they are handed out, the last first
   /** What a text is written as: words of the vocabulary as they are, others by a slot of their kind, a new one the first time. */
   readonly write: (words: readonly string[]) => readonly string[];
   /** What was written; a slot that stands for nothing yet is left out. */
@@ -28,7 +28,7 @@ export interface Slots {
 }
 
 /** No slots: words are themselves, for who reads text. */
-export const PLAIN_WORDS: Slots = {
+export const PLAIN_WORDS: EntitySlots = {
   names: new Map(),
   order: { name: [], number: [], word: [] },
   write: (words) => words,
@@ -36,7 +36,7 @@ export const PLAIN_WORDS: Slots = {
 };
 
 /** Slots without names, handed out in random order, so that no slot tells anything by its number. Case does not tell words apart. */
-export function emptySlots(own: ReadonlySet<string>, slots: SlotWords, draw: Random): Slots {
+export function emptyEntitySlots(own: ReadonlySet<string>, slots: EntitySlotWords, draw: Random): EntitySlots {
   const free = {
     name: draw.shuffle([...slots.name]),
     number: draw.shuffle([...slots.number]),

@@ -1,9 +1,9 @@
 import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episodeRules.ts';
-import { filled } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
 import { graphFace } from './graphFace.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
@@ -17,7 +17,7 @@ export interface GraphSearchOptions {
   readonly distractors: number; // unrelated facts in each observation
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
-  readonly tongue?: Tongue | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
   readonly retriever: RunConfig['retriever']; // first, question: facts stand in the prompt and the one turn is an answer
 }
 
@@ -56,7 +56,7 @@ export interface OwnQuestions {
  * up the first hop.
  */
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
-  const { hops, distractors, maxTurns, think, retriever, tongue } = options;
+  const { hops, distractors, maxTurns, think, retriever, chatTokenizer } = options;
   const { entities, relations } = source.words;
   const words = vocabulary(['question', '?', ...relations, ...entities]);
   const names = { ...source.words, asks: source.asks, nameOf: source.nameOf ?? new Map<string, string>() };
@@ -67,7 +67,7 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     maxTurns,
     call: { places: [entities, relations] },
     answer: { places: [entities] },
-    text: tongue ? { tongue, face } : null,
+    text: chatTokenizer ? { chatTokenizer, face } : null,
   });
   const asked = { ...source, distractors };
   // where each split has graphs of its own, they are on their side already
@@ -134,7 +134,7 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    ...(!tongue && { data: { kind: 'graph', maxTurns: turns, entities, relations, distractors } }),
+    ...(!chatTokenizer && { data: { kind: 'graph', maxTurns: turns, entities, relations, distractors } }),
     rule: 'Look up the relation next to the entity, and answer with what was found.',
     retrieved: begin(
       (draw, { luck }, settings) => {
@@ -170,7 +170,7 @@ function ownQuestions(
   return {
     ...form,
     ask: (words) => {
-      const read = filled(form, words);
+      const read = checkedAnswers(form, words);
       const [entity = '', ...asked] = read.filter((word) => word !== '').toReversed();
       const begin = asking(entity, asked);
       begin(0, NO_REWARDS); // says now what cannot be asked, whatever seed it begins with

@@ -12,10 +12,10 @@ import { worldFacts, yourFacts } from './factSearch.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { sokoban } from './sokoban.ts';
 
-type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly tongue: Tongue | null };
+type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly chatTokenizer: ChatTokenizer | null };
 
 /** How each environment is made. Each takes of the knobs what it needs. */
 const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
@@ -33,18 +33,22 @@ const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null
 };
 
 /**
- * The environment a run asks for; `facts` are those it asks about, where it does, `tongue` what its model speaks, where it speaks text.
- * Throws ConfigError where the facts do not do, FormatError where the tongue's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
+ * The environment a run asks for; `facts` are those it asks about, where it does, `chat tokenizer` what its model speaks, where it speaks text.
+ * Throws ConfigError where the facts do not do, FormatError where the chat tokenizer's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
  */
-export function createEnv(config: RunConfig, facts: Facts | null = null, tongue: Tongue | null = null): ToolEnv {
-  if (config.language === 'text' && !tongue) throw new ConfigError([NO_TONGUE]);
+export function createEnv(
+  config: RunConfig,
+  facts: Facts | null = null,
+  chatTokenizer: ChatTokenizer | null = null,
+): ToolEnv {
+  if (config.language === 'text' && !chatTokenizer) throw new ConfigError([NO_CHAT_TOKENIZER]);
   return MAKERS[config.env](
-    { ...config, think: config.think === 'on', tongue: config.language === 'text' ? tongue : null },
+    { ...config, think: config.think === 'on', chatTokenizer: config.language === 'text' ? chatTokenizer : null },
     facts,
   );
 }
 
-const NO_TONGUE: Problem = {
+const NO_CHAT_TOKENIZER: Problem = {
   ...{ kind: 'odd', field: 'language', got: 'text', want: 'text wants a language model, and there is none' },
   do: 'Set it to words, or begin from a model that speaks text.',
 };

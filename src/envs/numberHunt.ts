@@ -1,9 +1,9 @@
 import type { EnvView } from '../domain/envView.ts';
-import { filled } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { numberHuntFace } from './numberHuntFace.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -18,7 +18,7 @@ export interface NumberHuntOptions {
   readonly distractors: number; // filler words in each observation
   readonly maxTurns: number;
   readonly think: boolean;
-  readonly tongue?: Tongue | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
 }
 
 interface HiddenNumber {
@@ -47,7 +47,7 @@ const compare: Tool<HiddenNumber> = {
  * Consecutive seeds walk through the targets, so a block of them holds each equally often.
  */
 export function numberHunt(options: NumberHuntOptions): ToolEnv {
-  const { range, distractors, maxTurns, think, tongue } = options;
+  const { range, distractors, maxTurns, think, chatTokenizer } = options;
   const numbers = Array.from({ length: range }, (_, n) => String(n));
   const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
   const { begin, room, ...turns } = turnRules({
@@ -55,7 +55,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     think,
     maxTurns,
     call: { places: [numbers] },
-    text: tongue ? { tongue, face: numberHuntFace(range, FILLERS, distractors) } : null,
+    text: chatTokenizer ? { chatTokenizer, face: numberHuntFace(range, FILLERS, distractors) } : null,
   });
   const reset = begin((_, { seed }) => hunt(options, seed % range));
   return {
@@ -81,7 +81,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
       },
     },
     rule: null,
-    ...(!tongue && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
+    ...(!chatTokenizer && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
     asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };
@@ -93,7 +93,7 @@ function huntForm(numbers: readonly string[], hide: (target: number) => Reset): 
     blanks: [{ label: 'Hidden number', words: numbers, optional: false }],
     example: [numbers.at(Math.floor(numbers.length / 3)) ?? '0'],
   };
-  return { ...form, ask: (words) => ({ begin: hide(Number(filled(form, words)[0])), judged: true }) };
+  return { ...form, ask: (words) => ({ begin: hide(Number(checkedAnswers(form, words)[0])), judged: true }) };
 }
 
 /** One hidden number and what is known of it. */

@@ -1,4 +1,4 @@
-import type { SlotWords } from './entitySlots.ts';
+import type { EntitySlotWords } from './entitySlots.ts';
 
 /**
  * A task as plain JSON: what another program needs of it, beside its environment's rules, to play it the same way. Words are
@@ -26,7 +26,7 @@ export type TaskData =
       readonly answerWords: readonly string[];
       readonly passages: readonly string[]; // titles, in the order they are needed
       readonly queries: readonly (readonly string[])[]; // for each of them one that finds it first
-      readonly slots: SlotWords; // each kind in the order it is handed out, the last first
+      readonly slots: EntitySlotWords; // each kind in the order it is handed out, the last first
     };
 
 /** What all tasks of an environment share, as plain JSON. */

@@ -6,7 +6,7 @@ export class AskError extends Error {
 }
 
 /** Words as they were typed, one for each blank: without spaces around them and '' where nothing was. Throws AskError on words that do not belong. */
-export function filled({ blanks }: Pick<AskForm, 'blanks'>, words: readonly string[]): readonly string[] {
+export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: readonly string[]): readonly string[] {
   if (words.length > blanks.length) {
     throw new AskError(`Got ${words.length} words; want at most ${blanks.length}. Leave the last ones out.`);
   }

@@ -2,14 +2,14 @@ import type { Grammar } from '../domain/tokens.ts';
 import { shownToken } from '../text/codec.ts';
 import { hermesFormat } from '../text/hermes.ts';
 import type { Speech } from './speech.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { TextFace } from './textFace.ts';
 import { textReader, tokenCount } from './textMistakes.ts';
 import { textSpeech } from './textSpeech.ts';
 
 /** Who speaks text and how the environment does. */
 export interface TextTalk {
-  readonly tongue: Tongue;
+  readonly chatTokenizer: ChatTokenizer;
   readonly face: TextFace;
 }
 
@@ -30,10 +30,10 @@ const END = 2;
 
 /**
  * Text: every token may be drawn, a stop id ends a turn. The room of a turn is measured on the longest that the face writes, in tokens of
- * this tongue. An episode has room for all its turns, each as long as may be and answered by the longest observation or error there is. Throws FormatError where its template rewrites what was said.
+ * this chat tokenizer. An episode has room for all its turns, each as long as may be and answered by the longest observation or error there is. Throws FormatError where its template rewrites what was said.
  */
-export function textTurns({ tongue, face }: TextTalk, maxTurns: number): TextTurns {
-  const { codec, template } = tongue;
+export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): TextTurns {
+  const { codec, template } = chatTokenizer;
   const format = hermesFormat({ codec, template, tools: [face.tool] });
   const most = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
   const { questions, turns, observations } = face.longest(tokenCount(codec));
@@ -46,7 +46,7 @@ export function textTurns({ tongue, face }: TextTalk, maxTurns: number): TextTur
     reader.longestError,
   ]);
   const answered = maxTurnTokens + observation;
-  const size = Math.max(tongue.size ?? 0, codec.size);
+  const size = Math.max(chatTokenizer.size ?? 0, codec.size);
   return {
     speech: textSpeech(format, face, reader),
     vocabulary: Array.from({ length: size }, (_, id) => shownToken(codec, id)),

@@ -7,7 +7,11 @@ import type { Rollouts } from './rollout.ts';
  * The rollouts with the reward model's score noted on each and, times `weight`, paid on its last action token. The record is
  * changed in place.
  */
-export async function judged(rolled: Rollouts, rewardModel: RewardModel, weight: number): Promise<Rollouts> {
+export async function payRewardModelScores(
+  rolled: Rollouts,
+  rewardModel: RewardModel,
+  weight: number,
+): Promise<Rollouts> {
   const scores = await rewardModel.score(rolled.record);
   const paid = preferenceRewards(scores, weight);
   const episodes = rolled.episodes.map((episode, row) => {

@@ -15,7 +15,7 @@ import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
 import { endsPass, passViews } from './passViews.ts';
 import { createPenalty } from './penalty.ts';
-import { judged } from './rewardModelScores.ts';
+import { payRewardModelScores } from './rewardModelScores.ts';
 import type { RewardModel } from './rewardModel.ts';
 import { rollout, type RolloutRequest, type Rollouts } from './rollout.ts';
 import {
@@ -83,7 +83,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     yield phase('sampling', update);
     const began = now();
     const played = await rollout(policy, env, trainingTasks(policy, config, update), breathe, run.played);
-    const rolled = rewardModel ? await judged(played, rewardModel, config.preferenceReward) : played;
+    const rolled = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - began;
 
     // 2 score

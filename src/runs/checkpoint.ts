@@ -5,13 +5,16 @@ import type { RunConfig } from '../config/fields.ts';
 import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
 /** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with, */
 const VERSION = 3;
 /** but for those of before reward models were saved, which have none. */
 const WITHOUT_REWARD_MODEL = 2;
+
+/** Names under which a checkpoint holds its chat tokenizer; before 2026-11-26 it was `tongue`. */
+export const CHAT_TOKENIZER_KEYS = ['chatTokenizer', 'tongue'] as const;
 
 /** Tensors by Hugging Face name, row-major float32. */
 export type Tensors = ReadonlyMap<string, Float32Array>;
@@ -44,7 +47,7 @@ export interface Checkpoint {
   readonly networks: SavedPolicy;
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
-  readonly tongue?: TongueFiles; // what its model speaks; without it the words of `vocabulary`
+  readonly chatTokenizer?: ChatTokenizerFiles; // what its model speaks; without it the words of `vocabulary`
   readonly base?: BaseMark; // the checkpoint that its networks are adapters beside; that has the vocabulary then
   readonly start?: Tensors; // with which it began to learn by reward, where no seed makes them anew: another program's, or those beside a base, once they are imitated
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
@@ -134,6 +137,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
     throw new CheckpointError('Its vocabulary is no list of words.');
   }
+  const spoken = CHAT_TOKENIZER_KEYS.map((name) => saved[name]).find((value) => value !== undefined);
   const read = {
     begun: readConfig(saved['begun']),
     config: readConfig(saved['config']),
@@ -142,7 +146,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     networks,
     rewardModel,
     progress: readProgress(saved['progress']),
-    ...(saved['tongue'] !== undefined && { tongue: readTongue(saved['tongue']) }),
+    ...(spoken !== undefined && { chatTokenizer: readChatTokenizer(spoken) }),
     ...(saved['base'] !== undefined && { base: readBase(saved['base']) }),
     ...(start && { start }),
   };
@@ -156,10 +160,10 @@ export function damaged(sum: unknown, found: string): string {
   return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
 }
 
-function readTongue(value: unknown): TongueFiles {
-  const { tokenizer, template, stops } = asRecord(value, 'its tongue');
+function readChatTokenizer(value: unknown): ChatTokenizerFiles {
+  const { tokenizer, template, stops } = asRecord(value, 'its chat tokenizer');
   if (typeof tokenizer !== 'string' || typeof template !== 'string' || !Array.isArray(stops)) {
-    throw new CheckpointError('Its tongue is no tokenizer, chat template and list of ids.');
+    throw new CheckpointError('Its chat tokenizer must have a tokenizer, a chat template and a list of ids.');
   }
   return { tokenizer, template, stops: stops.map(count) };
 }

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
-import type { Pushed } from '../domain/ghost.ts';
+import type { Pushed } from '../domain/batchPreview.ts';
 import type { Health } from '../domain/health.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
@@ -25,14 +25,14 @@ export function switchFor(changes: Partial<RunConfig>, config: RunConfig): Recor
 }
 
 /** What a switch turned would have changed of a batch, with every ratio at 1; each (B,T). */
-export type RecordedGhost = Omit<Pushed, 'passes'>;
+export type RecordedPreview = Omit<Pushed, 'passes'>;
 
 /**
- * A recorded batch as its own knobs push it with every ratio at 1, which is what its ghosts are compared with: the batch itself
+ * A recorded batch as its own knobs push it with every ratio at 1, which is what its previews are compared with: the batch itself
  * holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times the row's share of the mean. Shares and
- * the pushes of KL are read off the ghost with the other advantage mask, which has the same loss mask.
+ * the pushes of KL are read off the preview with the other advantage mask, which has the same loss mask.
  */
-export function recordedBefore(batch: BatchView, ghosts: RecordedReadings['ghosts']): RecordedGhost {
+export function recordedBefore(batch: BatchView, ghosts: RecordedReadings['ghosts']): RecordedPreview {
   const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
   const other = ghosts.advantageMask;
   const shares = Array.from({ length: rows }, (_, row) => {
@@ -87,7 +87,7 @@ export interface RecordedReadings {
   readonly whys: readonly RecordedWhy[];
   readonly attentions: readonly RecordedAttention[];
   readonly rerun: { readonly before: PlayedBatch; readonly after: PlayedBatch };
-  readonly ghosts: Readonly<Record<RecordedSwitch, RecordedGhost>>;
+  readonly ghosts: Readonly<Record<RecordedSwitch, RecordedPreview>>;
   readonly health?: Health; // what the monitor said after the update
 }
 
@@ -106,7 +106,7 @@ export type Plain<T> = T extends ArrayBufferView
 export function readingsOf(plain: PlainReadings): RecordedReadings {
   const { moved, whys, attentions, rerun, ghosts, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
-  const ghost = (of: Plain<RecordedGhost>): RecordedGhost => ({
+  const preview = (of: Plain<RecordedPreview>): RecordedPreview => ({
     advantages: floats(of.advantages),
     returns: floats(of.returns),
     lossMask: floats(of.lossMask),
@@ -124,9 +124,9 @@ export function readingsOf(plain: PlainReadings): RecordedReadings {
     })),
     rerun: { before: playedOf(rerun.before), after: playedOf(rerun.after) },
     ghosts: {
-      lossMask: ghost(ghosts.lossMask),
-      advantageMask: ghost(ghosts.advantageMask),
-      masks: ghost(ghosts.masks),
+      lossMask: preview(ghosts.lossMask),
+      advantageMask: preview(ghosts.advantageMask),
+      masks: preview(ghosts.masks),
     },
     ...(health && { health }),
   };

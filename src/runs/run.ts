@@ -31,7 +31,7 @@ export interface Manifest {
 }
 
 /**
- * A run, wherever it was opened from: under way in the lab, finished, saved and read again, an arm of a trial or of an experiment,
+ * A run, wherever it was opened from: under way in the lab, finished, saved and read again, an arm of a comparison or of an experiment,
  * the recording that is shipped. What a list, a table or a file shows of it is worked out from it.
  */
 export interface Run extends Manifest {

@@ -4,66 +4,66 @@ import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpo
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { Host } from './host.ts';
 import { factsFor } from './shippedFacts.ts';
 
 /** What an environment is made of beside its knobs. */
 export interface Surroundings {
   readonly facts: Facts | null; // a person's own
-  readonly tongue: TongueFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
-  readonly base?: Pick<BaseCheckpoint, 'tongue'> | null; // that a run puts adapters beside
+  readonly chatTokenizer: ChatTokenizerFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
+  readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // that a run puts adapters beside
 }
 
-/** An environment, and the texts of the tongue that is spoken in it; null where words are, or the tongue is that of a checkpoint. */
+/** An environment, and the texts of the chat tokenizer that is spoken in it; null where words are, or the chat tokenizer is that of a checkpoint. */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
-  readonly tongue: TongueFiles | null;
+  readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
 /** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, where a file is missing, and BaseNeededError where a checkpoint is. */
 export async function openEnvironment(
   config: RunConfig,
-  { facts, tongue, base }: Surroundings,
+  { facts, chatTokenizer, base }: Surroundings,
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
-    return { env: createEnv(config, asked, base.tongue), tongue: null };
+    return { env: createEnv(config, asked, base.chatTokenizer), chatTokenizer: null };
   }
-  const files = await filesOf(config, tongue, shippedFile);
-  return { env: createEnv(config, asked, files && (await opened(files))), tongue: files };
+  const files = await filesOf(config, chatTokenizer, shippedFile);
+  return { env: createEnv(config, asked, files && (await opened(files))), chatTokenizer: files };
 }
 
-/** What a run speaks: the tongue of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */
-export async function tongueOf(
+/** What a run speaks: the chat tokenizer of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */
+export async function chatTokenizerOf(
   config: RunConfig,
-  own: TongueFiles | null,
+  own: ChatTokenizerFiles | null,
   { shippedFile }: Pick<Host, 'shippedFile'>,
-): Promise<Tongue | null> {
+): Promise<ChatTokenizer | null> {
   const files = await filesOf(config, own, shippedFile);
   return files && opened(files);
 }
 
-async function filesOf({ language }: RunConfig, own: TongueFiles | null, shippedFile: Host['shippedFile']) {
-  return language === 'words' ? null : (own ?? (await shippedTongue(shippedFile)));
+async function filesOf({ language }: RunConfig, own: ChatTokenizerFiles | null, shippedFile: Host['shippedFile']) {
+  return language === 'words' ? null : (own ?? (await shippedChatTokenizer(shippedFile)));
 }
 
-const shipped = new WeakMap<Host['shippedFile'], TongueFiles>(); // the same texts each time
-const open = new WeakMap<TongueFiles, Tongue>();
+const shipped = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>(); // the same texts each time
+const open = new WeakMap<ChatTokenizerFiles, ChatTokenizer>();
 
-async function opened(files: TongueFiles): Promise<Tongue> {
+async function opened(files: ChatTokenizerFiles): Promise<ChatTokenizer> {
   const known = open.get(files);
   if (known) return known;
   // tokenizers and templates are only loaded where text is spoken
-  const tongue = (await import('../text/chatTokenizer.ts')).openTongue(files);
-  open.set(files, tongue);
-  return tongue;
+  const chatTokenizer = (await import('../text/chatTokenizer.ts')).openChatTokenizer(files);
+  open.set(files, chatTokenizer);
+  return chatTokenizer;
 }
 
-async function shippedTongue(shippedFile: Host['shippedFile']): Promise<TongueFiles> {
+async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<ChatTokenizerFiles> {
   const known = shipped.get(shippedFile);
   if (known) return known;
   const text = async (name: string) => {

@@ -15,7 +15,7 @@ export async function foreignRun(
   { name, config, facts }: { readonly name: string; readonly config: RunConfig; readonly facts: Facts | null },
   host: Pick<Host, 'shippedFile'>,
 ): Promise<PackedRun> {
-  const { env } = await openEnvironment(config, { facts, tongue: null }, host);
+  const { env } = await openEnvironment(config, { facts, chatTokenizer: null }, host);
   const checkpoint = foreignCheckpoint(foreign, config, env.vocabulary);
   const begun = bareRun({ id: 0, name, started: new Date().toISOString(), begun: checkpoint.begun });
   return packedRun({ ...begun, facts, checkpoint });

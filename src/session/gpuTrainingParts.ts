@@ -9,13 +9,13 @@ import { createLearned } from '../model/cpu/network.ts';
 import { declareAdapted } from '../model/gpu/adapters/tensors.ts';
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
-import type { WeighedBase } from './trainingMemory.ts';
+import type { SizedBase } from './trainingMemory.ts';
 
 /** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no usable GPU, or it does not fit there, or a software adapter need not be taken. */
 export async function gpuTrainingParts(
   gpu: GPU,
   config: RunConfig,
-  base: WeighedBase,
+  base: SizedBase,
   env: Rollouts,
 ): Promise<readonly MemoryShare[] | null> {
   const spec = policySpec(config, env, base);

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
 import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
-import type { Said, ShownStep } from '../domain/demonstrationText.ts';
+import type { SpokenText, DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { Role } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
@@ -42,14 +42,19 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
 }
 
 /** The demonstrations of the step that an imitation is at, as it learns from them; null where it is over. */
-export function shownNow({ policy, env, begun, progress }: Omit<Imitation, 'breathe' | 'over'>): ShownStep | null {
+export function shownNow({
+  policy,
+  env,
+  begun,
+  progress,
+}: Omit<Imitation, 'breathe' | 'over'>): DemonstratedStep | null {
   const { steps: total, quality, rows = policy.rows } = warmStartRecipe(begun);
   const step = progress.imitated;
   if (step >= total) return null;
   const { length } = policy;
   const record = demonstrations([{ env, quality }], { seed: begun.seed, step, rows: policy.rows, length });
   const episodes = Array.from({ length: Math.min(rows, policy.rows) }, (_, row) => {
-    const said: Said[] = [];
+    const said: SpokenText[] = [];
     for (let at = row * length; at < row * length + record.lengths[row]!; at++) {
       const [role, turn] = [record.roles[at] as Role, record.turns[at]!];
       const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ').replaceAll('⏎', '\n');

@@ -6,7 +6,7 @@ import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
-import { ghost } from './ghosts.ts';
+import { previewAnswer } from './previewAnswer.ts';
 import type { KeptRollout, Readers } from './readers.ts';
 import { formOf, talk } from './talkAnswer.ts';
 
@@ -96,7 +96,7 @@ const ANSWERING: Answering = {
       return { kind: 'attention', attention: await reader.attention(0, position) };
     });
   },
-  ghost,
+  preview: previewAnswer,
   branch: async (by, { of, position, token, temperature, take }) => {
     const rollout = by.rollout(of);
     const { batch, config, row } = rollout;

@@ -10,13 +10,13 @@ import { trainingPlan } from './trainingMemory.ts';
 /** What a run would take beside a checkpoint whose headers were read, on the GPU where there is one and it fits, else on the CPU. Throws ConfigError where its knobs contradict each other, and what `openEnvironment` does. */
 export async function plannedTraining(
   config: RunConfig,
-  base: Pick<BaseCheckpoint, 'model' | 'weights' | 'tongue'>,
+  base: Pick<BaseCheckpoint, 'model' | 'weights' | 'chatTokenizer'>,
   host: Pick<Host, 'shippedFile' | 'gpu'>,
 ): Promise<TrainingPlan> {
   const problems = contradictions(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const envOf = async (knobs: RunConfig) =>
-    (await openEnvironment(knobs, { facts: null, tongue: null, base }, host)).env;
+    (await openEnvironment(knobs, { facts: null, chatTokenizer: null, base }, host)).env;
   const env = await envOf(config);
   const { gpu } = host;
   if (gpu && config.backend !== 'cpu') {

@@ -6,43 +6,44 @@ import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PlayedTask } from '../domain/playedTask.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { typedTurn } from '../text/typedTurn.ts';
 import type { Answer } from '../wire/questions.ts';
 
-/** What a table is laid with beside the knobs. */
-export interface Laid {
+/** What a game needs besides its knobs. */
+export interface PlaySetup {
   readonly facts?: Facts | null; // a person's own
-  readonly tongue?: Tongue | null; // where the environment speaks text
+  readonly chatTokenizer?: ChatTokenizer | null; // where the environment speaks text
 }
 
 /**
- * Where people play: an environment of its own, made of the knobs, the facts it asks about and the tongue it speaks alone, so that no run,
+ * Where people play: an environment of its own, made of the knobs, the facts it asks about and the chat tokenizer it speaks alone, so that no run,
  * policy or draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. A turn that was typed is
  * answered as the ids it is. What cannot be is `refused`, with the reason.
  */
-export function openTable(): (task: PlayedTask, laid?: Laid) => Answer {
-  let open: (Required<Laid> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
-  const envOf = (config: RunConfig, { facts, tongue }: Required<Laid>): ToolEnv => {
-    if (open?.facts === facts && open.tongue === tongue && sameKnobs(open.config, config)) return open.env;
+export function openTable(): (task: PlayedTask, setup?: PlaySetup) => Answer {
+  let open: (Required<PlaySetup> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
+  const envOf = (config: RunConfig, { facts, chatTokenizer }: Required<PlaySetup>): ToolEnv => {
+    if (open?.facts === facts && open.chatTokenizer === chatTokenizer && sameKnobs(open.config, config))
+      return open.env;
     const problems = contradictions(config);
     if (problems.length > 0) throw new ConfigError(problems);
-    const env = createEnv(config, facts, tongue);
-    open = { config, facts, tongue, env };
+    const env = createEnv(config, facts, chatTokenizer);
+    open = { config, facts, chatTokenizer, env };
     return env;
   };
-  return ({ config, seed, luck, tokens: written, typed }, { facts = null, tongue = null } = {}) => {
+  return ({ config, seed, luck, tokens: written, typed }, { facts = null, chatTokenizer = null } = {}) => {
     try {
-      const env = envOf(config, { facts, tongue });
+      const env = envOf(config, { facts, chatTokenizer });
       const table = { env, settings: envSettings(config) };
       const task = { seed, luck };
       const before = playTokens(table, task, written);
-      const turn = typed === undefined || !tongue ? [] : typedTurn(tongue.codec, typed, before.budget);
+      const turn = typed === undefined || !chatTokenizer ? [] : typedTurn(chatTokenizer.codec, typed, before.budget);
       const tokens = [...written, ...turn];
       const played = turn.length === 0 ? before : playTokens(table, task, tokens);
       const expert = played.stop === null ? null : playExpert(table, task);
-      const shown = tongue ? { ...played, legal: [] } : played;
-      const tools = tongue && env.tools.map(({ name }) => name);
+      const shown = chatTokenizer ? { ...played, legal: [] } : played;
+      const tools = chatTokenizer && env.tools.map(({ name }) => name);
       return { kind: 'play', vocabulary: env.vocabulary, tokens, tools, played: shown, expert };
     } catch (error) {
       return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

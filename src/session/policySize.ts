@@ -10,13 +10,13 @@ import { policySpec } from './policySpec.ts';
  * How large the policy is that a run under these knobs trains, before there is one; nothing of it is allocated. Throws ConfigError where the knobs contradict each other, and what
  * `openEnvironment` does: beside a checkpoint BaseNeededError, for its card says how large it is.
  */
-export async function weighed(
+export async function policySize(
   { config, facts }: Extract<FolderTask, { kind: 'weigh' }>,
   host: Pick<Host, 'shippedFile'>,
 ): Promise<Extract<FolderAnswer, { kind: 'weighed' }>> {
   const problems = contradictions(config);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { env } = await openEnvironment(config, { facts, tongue: null }, host);
+  const { env } = await openEnvironment(config, { facts, chatTokenizer: null }, host);
   const { model } = policySpec(config, env, null);
   return { kind: 'weighed', parameters: parameterCount(model), vocabulary: env.vocabulary.length };
 }

@@ -5,7 +5,7 @@ import { logprobs } from '../analysis/tokenDistribution.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import type { Cost } from '../domain/cost.ts';
-import type { ShownStep } from '../domain/demonstrationText.ts';
+import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/cpuPolicy.ts';
@@ -30,7 +30,7 @@ export class Readers {
   readonly begun: Weights; // before any training
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
-  readonly shown: () => ShownStep | null; // what it imitates now
+  readonly shown: () => DemonstratedStep | null; // what it imitates now
   readonly beside: BesideReaders | null; // its weights are adapters beside a checkpoint
   readonly #seed: number;
   #reader: CpuPolicy | null = null;

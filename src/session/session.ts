@@ -8,7 +8,7 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import { openRewardModel } from './openRewardModel.ts';
 import { openEnvironment } from './environment.ts';
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { causeOf } from '../gpu/device.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { openPolicy } from './backend.ts';
@@ -37,7 +37,7 @@ export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly tongue: TongueFiles | null; // what its model speaks; null: words, or what its base speaks
+  readonly chatTokenizer: ChatTokenizerFiles | null; // what its model speaks; null: words, or what its base speaks
   readonly base: BaseCheckpoint | null; // that adapters are learned beside
   readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
   /** The run as it is, to go on from later. Call it between updates. */
@@ -74,7 +74,7 @@ export async function openSession(
   from: Checkpoint | null = null,
   opened: BaseCheckpoint | null = null,
 ): Promise<Session> {
-  const { begun, base, env, tongue } = await prepared(wanted, host, facts, from, opened);
+  const { begun, base, env, chatTokenizer } = await prepared(wanted, host, facts, from, opened);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const stage = new LongStage(onEvent, host.now);
   const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
@@ -87,7 +87,7 @@ export async function openSession(
     parameters: networks.policy.parameters.reduce((sum, { size }) => sum + size, 0),
     memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, tongue, base, stage, ...networks, host, begun, from });
+  return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, begun, from });
 }
 
 /** Throws what `openSession` throws where that can be told before anything is allocated: knobs, checkpoint, environment, and beside a checkpoint its memory. */
@@ -118,7 +118,7 @@ async function prepared(
   const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
   const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
-  const surroundings = { facts, tongue: from?.tongue ?? null, base };
+  const surroundings = { facts, chatTokenizer: from?.chatTokenizer ?? null, base };
   return { begun, base, ...(await openEnvironment(begun, surroundings, host)) };
 }
 
@@ -155,7 +155,7 @@ async function openNetworks(
 }
 
 /** What a session is put together from. */
-interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
+interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from; beside a base before it imitates
@@ -164,7 +164,7 @@ interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
   readonly from: Checkpoint | null;
 }
 
-function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
+function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
@@ -191,7 +191,7 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
     config: () => config,
     policy,
     env,
-    tongue,
+    chatTokenizer,
     base,
     history,
     answer: (question) => answer(readers, question),
@@ -207,7 +207,7 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
       const marked = base && { base: base.mark, ...(start && { start }) }; // imitating anew would take minutes
       const began = from?.start && { start: from.start };
-      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...marked });
+      return checkpointOf({ ...parts, ...on, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);

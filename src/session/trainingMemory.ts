@@ -8,7 +8,7 @@ import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
 
 /** Of a checkpoint what its memory depends on. */
-export type WeighedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
+export type SizedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
 
 /**
  * What a run beside `base` reserves on the CPU by the function that allocates it, nothing of which is read or allocated; `most` is what there can be. Where that is less, each knob that would do
@@ -16,7 +16,7 @@ export type WeighedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
  */
 export async function trainingPlan(
   config: RunConfig,
-  base: WeighedBase,
+  base: SizedBase,
   env: Rollouts,
   envOf: ((config: RunConfig) => Promise<Rollouts>) | null = null,
   most: number = MOST_ADAPTED_BYTES,

@@ -14,5 +14,5 @@ export async function openBase(name: string, files: readonly PlacedSource[]): Pr
   }
   const mark = await markOf(name, files);
   const { model, weights } = opened;
-  return { mark, model, weights, tongue: { codec, template, size: model.vocab_size } };
+  return { mark, model, weights, chatTokenizer: { codec, template, size: model.vocab_size } };
 }

@@ -11,7 +11,7 @@ import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Codec } from '../text/codec.ts';
-import type { Tongue } from '../text/chatTokenizer.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { withoutStop } from '../text/turnFormat.ts';
 import { typedTurn } from '../text/typedTurn.ts';
 import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speakerMessages.ts';
@@ -23,10 +23,10 @@ export interface TaskEnv {
   readonly env: ToolEnv;
 }
 
-/** The environment, spoken in a checkpoint's tongue. Throws FormatError where its template rewrites what was said. */
-export function taskEnv(name: EnvName, facts: Facts | null, tongue: Tongue): TaskEnv {
+/** The environment, spoken in a checkpoint's chat tokenizer. Throws FormatError where its template rewrites what was said. */
+export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatTokenizer): TaskEnv {
   const config = parseConfig({ env: name, language: 'text' });
-  return { config, env: createEnv(config, facts, tongue) };
+  return { config, env: createEnv(config, facts, chatTokenizer) };
 }
 
 /** How a person words a task; null: by its number alone. */

@@ -1,5 +1,5 @@
 import { jsonText } from '../formats/jsonFile.ts';
-import { GPT2, isolating } from './preTokenizer.ts';
+import { GPT2, isolatingSplit } from './preTokenizer.ts';
 import { trainBpe } from './trainBpe.ts';
 
 /** Tokens of this project's own text model that are found in text before anything is cut; special ones are left out of text by readers. */
@@ -24,9 +24,9 @@ export const AGENT_STOPS: readonly number[] = [addedId('<|im_end|>'), addedId('<
  * the 256 bytes alone. Nothing is merged over the added tokens.
  */
 export function agentTokenizer(texts: readonly string[], size: number): string {
-  const digits = isolating(String.raw`\p{N}`);
-  const words = isolating(GPT2);
-  const added = isolating(ADDED.map(({ content }) => content.replaceAll(/[|/]/g, String.raw`\$&`)).join('|'));
+  const digits = isolatingSplit(String.raw`\p{N}`);
+  const words = isolatingSplit(GPT2);
+  const added = isolatingSplit(ADDED.map(({ content }) => content.replaceAll(/[|/]/g, String.raw`\$&`)).join('|'));
   const contents = new Set<string>(ADDED.map(({ content }) => content));
   const pieces = texts
     .flatMap((text) => added(text).filter((part) => !contents.has(part)))

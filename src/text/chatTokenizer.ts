@@ -1,18 +1,18 @@
-import type { TongueFiles } from '../domain/chatTokenizerFiles.ts';
+import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { field, isRecord, readJson } from '../formats/jsonFile.ts';
 import { type ChatTemplate, chatTemplate } from './chatTemplate.ts';
 import type { Codec } from './codec.ts';
 import { codecFromTokenizerJson } from './tokenizerFile.ts';
 
 /** What a text model speaks: its tokenizer and how it writes a conversation. */
-export interface Tongue {
+export interface ChatTokenizer {
   readonly codec: Codec;
   readonly template: ChatTemplate;
   readonly size?: number; // rows of the model's embedding where they are more than the tokenizer's ids
 }
 
-/** The tongue of a folder's texts. Throws FormatError where one of them is not what it should be. */
-export function openTongue({ tokenizer, template, stops }: TongueFiles): Tongue {
+/** The chat tokenizer of a folder's texts. Throws FormatError where one of them is not what it should be. */
+export function openChatTokenizer({ tokenizer, template, stops }: ChatTokenizerFiles): ChatTokenizer {
   const codec = codecFromTokenizerJson(new TextEncoder().encode(tokenizer), { stops });
   return { codec, template: chatTemplate(template, {}, 'chat_template.jinja') };
 }

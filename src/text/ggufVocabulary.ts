@@ -2,7 +2,7 @@ import type { GgufHeader, GgufValue } from '../formats/ggufHeader.ts';
 import { FormatError } from '../formats/formatProblem.ts';
 import { bpeCodec } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
-import { isolating, NAMED } from './preTokenizer.ts';
+import { isolatingSplit, NAMED } from './preTokenizer.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE vocabulary (SmolLM, Qwen, Llama 3).';
 
@@ -67,7 +67,7 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
     }
     return [id];
   });
-  const splits = cut.patterns.map(isolating);
+  const splits = cut.patterns.map(isolatingSplit);
   return bpeCodec({
     file,
     tokens,

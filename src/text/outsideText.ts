@@ -12,7 +12,7 @@ export interface OutsideText {
   readonly encode: (marked: string) => readonly number[];
 }
 
-/** How text from outside is put into a tongue: no special token, and no end of a turn, is made of what was only written. */
+/** How text from outside is put into a chat tokenizer: no special token, and no end of a turn, is made of what was only written. */
 export function outsideText(codec: Codec): OutsideText {
   const control = controlTexts(codec);
   return {

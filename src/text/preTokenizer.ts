@@ -1,6 +1,6 @@
 import { field, isRecord, shown } from '../formats/jsonFile.ts';
 import { linearPattern, PatternSizeError } from './linearPattern.ts';
-import { PatternError, translated } from './tokenizerPattern.ts';
+import { PatternError, translatePattern } from './tokenizerPattern.ts';
 
 /** Cuts a text into pieces; together they are the text. */
 export type Split = (text: string) => readonly string[];
@@ -33,9 +33,9 @@ const MOST_LETTERS = 4096; // of a pattern
  * A split in which what matches is a piece, and what lies between matches too, in time linear in the text. Throws PatternError where the pattern is
  * not understood, PatternSizeError where it would take too much memory; so may the split.
  */
-export function isolating(pattern: string): Split {
+export function isolatingSplit(pattern: string): Split {
   if (pattern.length > MOST_LETTERS) throw new PatternSizeError(`a pattern of ${pattern.length} letters`);
-  const regex = translated(pattern);
+  const regex = translatePattern(pattern);
   const find = NATIVE.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
   return (text) => {
     const pieces: string[] = [];
@@ -106,9 +106,9 @@ function splitOf({ type, place, entry }: Part, refuse: Refuse): readonly Split[]
   switch (type) {
     case 'ByteLevel':
       if (flag('add_prefix_space', true)) throw refuse(`${place}.add_prefix_space`, 'true', 'false: text as it is');
-      return flag('use_regex', true) ? [isolating(GPT2)] : [];
+      return flag('use_regex', true) ? [isolatingSplit(GPT2)] : [];
     case 'Digits':
-      return [isolating(flag('individual_digits', false) ? String.raw`\p{N}` : String.raw`\p{N}+`)];
+      return [isolatingSplit(flag('individual_digits', false) ? String.raw`\p{N}` : String.raw`\p{N}+`)];
     case 'Split': {
       const behavior = field(entry, 'behavior');
       if (behavior !== 'Isolated') throw refuse(`${place}.behavior`, shown(behavior), 'Isolated');
@@ -124,7 +124,7 @@ function patternSplit(pattern: unknown, place: string, refuse: Refuse): Split {
   const source = typeof text === 'string' ? text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`) : regex;
   if (typeof source !== 'string' || source === '') throw refuse(place, shown(pattern), '{"Regex": …} or {"String": …}');
   try {
-    return isolating(source);
+    return isolatingSplit(source);
   } catch (error) {
     if (error instanceof PatternSizeError) throw refuse(place, error.message, 'a pattern as published tokenizers have');
     if (!(error instanceof PatternError) && !(error instanceof SyntaxError)) throw error;

@@ -17,7 +17,7 @@ export class PatternError extends Error {
  * `\d` any decimal digit, `(?i:…)` is written out letter by letter. Only what is known to mean the same is taken: alternatives, groups,
  * lookahead, classes without classes in them, Unicode properties, greedy counts. Throws PatternError on anything else.
  */
-export function translated(pattern: string): RegExp {
+export function translatePattern(pattern: string): RegExp {
   const out: string[] = [];
   const folds: boolean[] = []; // for each open group, whether letters fold in it
   let at = 0;

@@ -3,11 +3,11 @@ import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
-import type { GhostView } from '../domain/ghost.ts';
+import type { BatchPreview } from '../domain/batchPreview.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
-import type { ShownStep } from '../domain/demonstrationText.ts';
+import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
@@ -58,7 +58,7 @@ export type Question =
       readonly position: number;
     })
   | {
-      readonly kind: 'ghost'; // the batch as its update would have treated it with knobs turned
+      readonly kind: 'preview'; // the batch as its update would have treated it with knobs turned
       readonly update: number;
       readonly changes: Partial<RunConfig>; // a smaller groupSize: the first so many rollouts of each task
     }
@@ -108,9 +108,9 @@ export type Answer =
       readonly after: PlayedBatch | null;
     }
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
-  | { readonly kind: 'ghost'; readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'> | null }
+  | { readonly kind: 'preview'; readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
-  | { readonly kind: 'demonstrations'; readonly shown: ShownStep | null } // null: it does not imitate, or not any more
+  | { readonly kind: 'demonstrations'; readonly shown: DemonstratedStep | null } // null: it does not imitate, or not any more
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone
   | {
       readonly kind: 'talk';

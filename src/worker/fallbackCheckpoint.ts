@@ -12,8 +12,8 @@ const MOST_BYTES = 48 * 2 ** 20;
 /** Beside a base there is one in minutes: adapters of rank 32 beside 135 M parameters take 150 MiB. */
 const MOST_BYTES_BESIDE = 256 * 2 ** 20;
 
-/** What a run falls back on: its last state in which every number was finite. */
-export interface Lifeline {
+/** The checkpoint a run returns to after a number that is not finite: its last state in which every number was finite. */
+export interface FallbackCheckpoint {
   readonly last: () => Checkpoint | null;
   /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
   readonly take: (checkpoint: Checkpoint) => string;
@@ -25,8 +25,8 @@ export interface Lifeline {
   readonly hand: () => void;
 }
 
-/** A lifeline with nothing on it. `post` gets checkpoints as events; `now` is in ms. */
-export function openLifeline(post: (event: RunEvent) => void, now: () => number): Lifeline {
+/** A fallback that holds no checkpoint yet. `post` gets checkpoints as events; `now` is in ms. */
+export function openFallback(post: (event: RunEvent) => void, now: () => number): FallbackCheckpoint {
   let last: Checkpoint | null = null;
   let handed: Checkpoint | null = null; // the one handed out last
   let [at, cost] = [now(), 0]; // when that was, and what it took, in ms

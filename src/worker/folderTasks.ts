@@ -3,11 +3,11 @@ import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 
-/** Does what a FolderTask asks; what is wrong is `refused`, in words. Each brings what it needs only when it is asked. */
-export async function foldered(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+/** The answer to a FolderTask; `refused`, with the reason, where it cannot be done. Each kind of task loads its code when it is first asked for. */
+export async function doFolderTask(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
-    if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).weighed(task, host);
+    if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);
     if (task.kind !== 'mark') return await (await import('../session/folderAnswers.ts')).answerFolder(task, host);
     const { name, files } = task.base;
     const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));

@@ -3,7 +3,7 @@ import { blobSource } from '../formats/byteSource.ts';
 import type { RunCommand } from '../wire/commands.ts';
 
 /** The checkpoint of files that a person picked; what reads it is only loaded where there is one. Throws as `openBase` does. */
-export async function openedBase({
+export async function openPickedBase({
   name,
   files,
 }: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>): Promise<BaseCheckpoint> {

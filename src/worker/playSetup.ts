@@ -1,23 +1,23 @@
 import type { RunConfig } from '../config/config.ts';
 import type { Facts } from '../facts/facts.ts';
-import { tongueOf } from '../session/environment.ts';
+import { chatTokenizerOf } from '../session/environment.ts';
 import type { Host } from '../session/host.ts';
-import type { Laid } from '../session/playTable.ts';
+import type { PlaySetup } from '../session/playTable.ts';
 import type { Session } from '../session/session.ts';
 import { factsFor } from '../session/shippedFacts.ts';
 
-/** What a person plays with beside the knobs: the facts that are asked about and the tongue that is spoken, of the checkpoint where the run is beside one. */
-export async function laidFor(
+/** What a game needs besides its knobs: the facts it asks about and, in text, the chat tokenizer; beside a checkpoint that of the checkpoint. */
+export async function playSetupFor(
   host: Host,
   ownFacts: Facts | null,
-  session: Pick<Session, 'base' | 'tongue'> | null,
+  session: Pick<Session, 'base' | 'chatTokenizer'> | null,
   config: RunConfig,
-): Promise<Laid> {
-  const [facts, tongue] = await Promise.all([
+): Promise<PlaySetup> {
+  const [facts, chatTokenizer] = await Promise.all([
     factsFor(config, ownFacts, host.shippedFile),
     config.model === 'checkpoint' && session?.base
-      ? session.base.tongue
-      : tongueOf(config, session?.tongue ?? null, host),
+      ? session.base.chatTokenizer
+      : chatTokenizerOf(config, session?.chatTokenizer ?? null, host),
   ]);
-  return { facts, tongue };
+  return { facts, chatTokenizer };
 }

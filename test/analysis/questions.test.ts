@@ -41,17 +41,17 @@ describe('WOW-39: a mask that is tried', () => {
     const batch = run.batches[0]!;
     const real = turned.batches[0]!;
     expect(batch.tokens).toEqual(real.tokens);
-    const asked = await ask(run.session, { kind: 'ghost', update: 1, changes: turnedTo });
-    const ghost = asked.ghost?.batch;
-    expect(ghost!.lossMask).toEqual(real.lossMask);
-    expect(ghost!.advantageMask).toEqual(real.advantageMask);
+    const asked = await ask(run.session, { kind: 'preview', update: 1, changes: turnedTo });
+    const preview = asked.preview?.batch;
+    expect(preview!.lossMask).toEqual(real.lossMask);
+    expect(preview!.advantageMask).toEqual(real.advantageMask);
     // the same arithmetic on numbers that were rounded to float32 in between
     const most = Math.max(...real.gradWeights.map(Math.abs));
     expect(most).toBeGreaterThan(1e-4);
     real.gradWeights.forEach((weight, i) => {
-      expect(Math.abs(ghost!.gradWeights[i]! - weight)).toBeLessThan(1e-5 * most);
+      expect(Math.abs(preview!.gradWeights[i]! - weight)).toBeLessThan(1e-5 * most);
     });
-    const differs = batch.gradWeights.some((weight, i) => Math.abs(weight - ghost!.gradWeights[i]!) > 0.01 * most);
+    const differs = batch.gradWeights.some((weight, i) => Math.abs(weight - preview!.gradWeights[i]!) > 0.01 * most);
     expect(differs).toBe(true);
     expect(await run.session.parametersHash()).toBe(hash);
     run.session.dispose();
@@ -83,8 +83,8 @@ describe('the same tasks and draws, before and after an update', () => {
     session.history.noteBatch({ ...batch, update: 7 }, config); // as one that a resumed run brings along
     expect(await ask(session, { kind: 'rerun', update: 7 })).toMatchObject({ before: null, after: null });
     expect(await ask(session, { kind: 'why', update: 7, row: 0, position: 3 })).toMatchObject({ why: null });
-    expect(await ask(session, { kind: 'ghost', update: 7, changes: { lossMask: 'off' } })).toMatchObject({
-      ghost: null,
+    expect(await ask(session, { kind: 'preview', update: 7, changes: { lossMask: 'off' } })).toMatchObject({
+      preview: null,
     });
     const of = { update: 7, row: 0 };
     const position = batch.roles.indexOf(Role.action);
@@ -169,7 +169,7 @@ test('with and without these questions a run goes the same way, bit for bit', as
     await ask(session, { kind: 'rerun', update });
     await ask(session, { kind: 'why', update, row: 0, position });
     await ask(session, { kind: 'attention', row: 0, position, update });
-    await ask(session, { kind: 'ghost', update, changes: { clipHigh: 0.5 } });
+    await ask(session, { kind: 'preview', update, changes: { clipHigh: 0.5 } });
   });
   expect(await asked.parametersHash()).toBe(await plain.parametersHash());
   plain.dispose();

@@ -6,7 +6,7 @@ import { RunLog } from '../../src/runs/runLog.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
-import { servesBytes } from '../text/bytesTongue.ts';
+import { servesBytes } from '../text/bytesTokenizer.ts';
 
 /** Runs small enough for a unit test. */
 export const TINY = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { textModelFiles } from '../../src/checkpoints/textModelFiles.ts';
 import { initialWeights } from '../../src/model/architecture.ts';
 import { SMALL } from '../gpu/policies.ts';
-import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
+import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
 
 const model = { ...SMALL, vocab_size: BYTES.codec.size };
 const decode = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);

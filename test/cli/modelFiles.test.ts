@@ -15,7 +15,7 @@ test('a model on disk is read with the templates in the folder of their own', as
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, await source.read(0, source.size));
   }
-  const { template } = (await openModelFiles(path.join(folder, 'm'))).tongue;
+  const { template } = (await openModelFiles(path.join(folder, 'm'))).chatTokenizer;
   const tool = toolSchema({ name: 'look', description: 'Looks.', parameters: [] });
   expect(template.write([{ role: 'user', content: 'One.' }], [tool], true)).toContain('- look {');
 });

@@ -97,10 +97,10 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
   runs: [
     itself('one run', '.every-curve'),
     {
-      name: 'a finished trial',
+      name: 'a finished comparison',
       open: async (page) => {
         await press(page, /^Fork, \d+ updates$/);
-        await page.locator('[data-testid="trial"][data-state="done"]').waitFor({ timeout: 120_000 });
+        await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 120_000 });
       },
     },
   ],

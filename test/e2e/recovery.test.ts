@@ -53,7 +53,7 @@ test('a run that was saved after the clock was set back by a day is offered firs
   await newer.context().close();
 });
 
-// all else that can be wrong with a save: test/ui/stored.test.ts
+// all else that can be wrong with a save: test/ui/storedRun.test.ts
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);

@@ -6,8 +6,8 @@ import { Purpose, random } from '../../src/base/rng.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
-import { openTongue, type Tongue } from '../../src/text/chatTokenizer.ts';
-import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
+import { openChatTokenizer, type ChatTokenizer } from '../../src/text/chatTokenizer.ts';
+import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 import { factsFor } from './factFiles.ts';
 
@@ -16,13 +16,14 @@ const ENVS = ['number-hunt', 'multi-hop', 'world-facts', 'document-search', 'cal
 function textTable(
   name: (typeof ENVS)[number],
   knobs: Readonly<Partial<RunConfig>> = {},
-  tongue: Tongue = BYTES,
+  chatTokenizer: ChatTokenizer = BYTES,
 ): Table {
   const config = parseConfig({ ...PRESETS[name].set, env: name, language: 'text', names: 'own', ...knobs });
-  return { env: createEnv(config, factsFor(name), tongue), settings: envSettings(config) };
+  return { env: createEnv(config, factsFor(name), chatTokenizer), settings: envSettings(config) };
 }
 
-const textOf = ({ written }: Stepper, { codec }: Tongue = BYTES) => codec.decode(written.map(({ token }) => token));
+const textOf = ({ written }: Stepper, { codec }: ChatTokenizer = BYTES) =>
+  codec.decode(written.map(({ token }) => token));
 
 /** Plays texts as turns, each with its stop id unless it is left out. */
 function played(table: Table, seed: number, turns: readonly string[], stop = '<|im_end|>'): Stepper {
@@ -73,11 +74,11 @@ describe.each(ENVS)('%s in text', (name) => {
   });
 
   it('speaks through a template without tools or a role for them', () => {
-    const tongue = openTongue({ ...BYTES_FILES, template: SMOLLM2 });
-    const table = textTable(name, {}, tongue);
+    const chatTokenizer = openChatTokenizer({ ...BYTES_FILES, template: SMOLLM2 });
+    const table = textTable(name, {}, chatTokenizer);
     const stepper = playOut(openEpisode(table, { seed: 5, luck: 5 }), expert);
     expect(stepper.taken.every(({ valid }) => valid)).toBe(true);
-    expect(textOf(stepper, tongue)).toContain('<tools>');
+    expect(textOf(stepper, chatTokenizer)).toContain('<tools>');
   });
 
   it('is asked by naive RAG, where there is such a thing, with what was found before the first turn', () => {

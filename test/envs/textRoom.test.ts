@@ -6,27 +6,27 @@ import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
-import { openTongue, stopIds, type Tongue } from '../../src/text/chatTokenizer.ts';
-import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
+import { openChatTokenizer, stopIds, type ChatTokenizer } from '../../src/text/chatTokenizer.ts';
+import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 
 const shipped = (name: string) => readFileSync(`public/${TEXT_AGENT}/${name}`, 'utf8');
-const TONGUES: Readonly<Record<string, Tongue>> = {
-  'the shipped tokenizer': openTongue({
+const TOKENIZERS: Readonly<Record<string, ChatTokenizer>> = {
+  'the shipped tokenizer': openChatTokenizer({
     tokenizer: shipped('tokenizer.json'),
     template: shipped('chat_template.jinja'),
     stops: stopIds(shipped('generation_config.json')),
   }),
   'a byte a token': BYTES,
-  'a template without a role for tools': openTongue({ ...BYTES_FILES, template: SMOLLM2 }),
+  'a template without a role for tools': openChatTokenizer({ ...BYTES_FILES, template: SMOLLM2 }),
 };
 
 const TEXT_PRESETS = Object.entries(PRESETS).filter(([, { set }]) => parseConfig(set).language === 'text');
 
-function tableOf(name: string, tongue: Tongue, knobs = {}): Table {
+function tableOf(name: string, chatTokenizer: ChatTokenizer, knobs = {}): Table {
   const [, { set }] = TEXT_PRESETS.find(([preset]) => preset === name)!;
   const config = parseConfig({ ...set, ...knobs });
-  return { env: createEnv(config, null, tongue), settings: envSettings(config) };
+  return { env: createEnv(config, null, chatTokenizer), settings: envSettings(config) };
 }
 
 // of three bytes and of four, one letter a token or none, and what templates write
@@ -54,10 +54,10 @@ function say(stepper: Stepper, ids: readonly number[]): void {
 }
 
 describe.each(TEXT_PRESETS.map(([name]) => name))('%s', (name) => {
-  it.each(Object.keys(TONGUES))('plays all its turns however badly each is played, in %s', (spoken) => {
-    const tongue = TONGUES[spoken]!;
-    const { codec } = tongue;
-    const table = tableOf(name, tongue, { invalidPenalty: 0.1 });
+  it.each(Object.keys(TOKENIZERS))('plays all its turns however badly each is played, in %s', (spoken) => {
+    const chatTokenizer = TOKENIZERS[spoken]!;
+    const { codec } = chatTokenizer;
+    const table = tableOf(name, chatTokenizer, { invalidPenalty: 0.1 });
     const { maxTurns } = parseConfig(PRESETS[name as keyof typeof PRESETS].set);
     const stop = codec.stops[0]!;
     const turns = wrongTurns(table).map((text) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TextModel } from '../../src/model/textModel.ts';
 import { Writer } from '../../src/speaking/writer.ts';
-import { BYTES } from '../text/bytesTongue.ts';
+import { BYTES } from '../text/bytesTokenizer.ts';
 
 /** A model that thinks token 1 the likeliest and draws `id`, which it says was drawn at −0.25. */
 const drawing = (id: number) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { type FoundToken, finder, type Span, touches } from '../../src/text/textFinder.ts';
 import { type Merge, merger } from '../../src/text/bpeMerges.ts';
-import { isolating } from '../../src/text/preTokenizer.ts';
+import { isolatingSplit } from '../../src/text/preTokenizer.ts';
 import { readTags } from '../../src/text/tags.ts';
 import { turnLength, withoutStop } from '../../src/text/turnFormat.ts';
 
@@ -86,7 +86,7 @@ describe('tokens in a text', () => {
 });
 
 test('a split keeps what matches and what lies between, and passes over matches of nothing', () => {
-  const cut = (pattern: string, text: string) => isolating(pattern)(text);
+  const cut = (pattern: string, text: string) => isolatingSplit(pattern)(text);
   expect(cut('b+', 'abbcb')).toEqual(['a', 'bb', 'c', 'b']);
   expect(cut('b*', 'abbc')).toEqual(['a', 'bb', 'c']);
   expect([cut('x', 'abc'), cut('x', ''), cut('abc', 'abc')]).toEqual([['abc'], [], ['abc']]);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { linearPattern } from '../../src/text/linearPattern.ts';
-import { PatternError, translated } from '../../src/text/tokenizerPattern.ts';
-import { GPT2, isolating, NAMED } from '../../src/text/preTokenizer.ts';
+import { PatternError, translatePattern } from '../../src/text/tokenizerPattern.ts';
+import { GPT2, isolatingSplit, NAMED } from '../../src/text/preTokenizer.ts';
 import { awkwardStrings } from './strings.ts';
 
 /** All matches, as JavaScript gives them. */
@@ -27,7 +27,7 @@ const GPT4O = String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{L
 const PUBLISHED = [...new Set([GPT2, GPT4O, ...Object.values(NAMED).flatMap(({ patterns }) => patterns)])];
 
 test.each(PUBLISHED)('the pattern %s finds what JavaScript finds in 150 awkward strings', (pattern) => {
-  const { source } = translated(pattern);
+  const { source } = translatePattern(pattern);
   for (const text of awkwardStrings(150, 3).map((each) => each.replaceAll(/\p{Surrogate}/gu, '\ufffd'))) {
     expect(matches(source, text)).toEqual(native(source, text));
   }
@@ -76,20 +76,20 @@ test.each([
   [String.raw`\s*\s*\s*\s*x`, ' '],
 ])('%s takes 20,000 letters without its squares', (pattern, letter) => {
   const start = process.cpuUsage().user;
-  expect(isolating(pattern)(letter.repeat(20_000)).join('')).toHaveLength(20_000);
+  expect(isolatingSplit(pattern)(letter.repeat(20_000)).join('')).toHaveLength(20_000);
   // microseconds; about 50 ms. The square alone would be 400 million steps.
   expect(process.cpuUsage().user - start).toBeLessThan(2_000_000);
 });
 
 test('patterns that would be large are refused before they are', () => {
-  expect(() => isolating('(?:a{1000}){1000}')).toThrow(/over 4096 states/);
-  expect(() => isolating('a{1000000000}')).toThrow(/count of over 4096/);
-  expect(() => isolating('a'.repeat(5000))).toThrow(/5000 letters/);
-  expect(() => isolating(Array.from({ length: 300 }, (_, i) => String.fromCharCode(0x4e00 + i)).join(''))).toThrow(/over 256 kinds/); // prettier-ignore
-  expect(() => isolating('a{4000}')('a'.repeat(400_000))).toThrow(/takes too much memory/);
+  expect(() => isolatingSplit('(?:a{1000}){1000}')).toThrow(/over 4096 states/);
+  expect(() => isolatingSplit('a{1000000000}')).toThrow(/count of over 4096/);
+  expect(() => isolatingSplit('a'.repeat(5000))).toThrow(/5000 letters/);
+  expect(() => isolatingSplit(Array.from({ length: 300 }, (_, i) => String.fromCharCode(0x4e00 + i)).join(''))).toThrow(/over 256 kinds/); // prettier-ignore
+  expect(() => isolatingSplit('a{4000}')('a'.repeat(400_000))).toThrow(/takes too much memory/);
 });
 
 test('the shipped fixtures are cut by our engine as by the native one', () => {
   const text = readFileSync('README.md', 'utf8');
-  for (const pattern of PUBLISHED) expect(matches(translated(pattern).source, text)).toEqual(native(translated(pattern).source, text)); // prettier-ignore
+  for (const pattern of PUBLISHED) expect(matches(translatePattern(pattern).source, text)).toEqual(native(translatePattern(pattern).source, text)); // prettier-ignore
 });

@@ -13,7 +13,7 @@ import { tagsFormat, TAGS } from '../../src/text/tags.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { typedTurn } from '../../src/text/typedTurn.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
-import { BYTES } from './bytesTongue.ts';
+import { BYTES } from './bytesTokenizer.ts';
 import { SMOLLM2, TOOLS } from './templates.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8');

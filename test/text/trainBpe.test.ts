@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addedId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
-import { openTongue, stopIds } from '../../src/text/chatTokenizer.ts';
+import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
 import { trainBpe } from '../../src/text/trainBpe.ts';
 import { awkwardStrings } from './strings.ts';
 
@@ -70,7 +70,11 @@ describe('the tokenizer of the text model', () => {
 });
 
 it('the text model’s template writes a tool in one line and a role for what it says, and refuses roles it does not know', () => {
-  const { template } = openTongue({ tokenizer: agentTokenizer([], 0), template: AGENT_TEMPLATE, stops: AGENT_STOPS });
+  const { template } = openChatTokenizer({
+    tokenizer: agentTokenizer([], 0),
+    template: AGENT_TEMPLATE,
+    stops: AGENT_STOPS,
+  });
   expect([template.listsTools, template.hasToolRole]).toEqual([true, true]);
   const wrote = template.write(
     [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { turnedBy } from '../../src/runs/recordedReadings.ts';
-import { compared } from '../../src/ui/formula/previewNumbers.ts';
+import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
 import type { Answer } from '../../src/wire/questions.ts';
 import { recordedAnswer } from '../../src/ui/replay/answers.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -47,15 +47,15 @@ test('why a token moved is told of those that moved most; of others, and of what
 
 test('with both masks off a recorded batch would have pushed at what the tool wrote; as it was it did not', () => {
   const answer = recordedAnswer(recording, {
-    kind: 'ghost',
+    kind: 'preview',
     update,
     changes: { lossMask: 'off', advantageMask: 'off' },
   });
-  if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
+  if (answer.kind !== 'preview' || !answer.preview) throw new Error('it is held');
   const observed = [...batch.roles.keys()].filter((i) => batch.roles[i] === 3);
   expect(observed.every((i) => batch.gradWeights[i] === 0)).toBe(true);
-  expect(observed.some((i) => answer.ghost?.batch.gradWeights[i] !== 0)).toBe(true);
-  const other = recordedAnswer(recording, { kind: 'ghost', update, changes: { clipLow: 0.1 } });
+  expect(observed.some((i) => answer.preview?.batch.gradWeights[i] !== 0)).toBe(true);
+  const other = recordedAnswer(recording, { kind: 'preview', update, changes: { clipLow: 0.1 } });
   expect(refusal(other)).toContain('only the two masks');
 });
 
@@ -65,9 +65,9 @@ test.each(['break-it', 'calculator', 'grpo-s'] as const)(
     const of = shippedRecording(preset);
     for (const { batch, config } of of.batches) {
       const changes = turnedBy('advantageMask', config);
-      const answer = recordedAnswer(of, { kind: 'ghost', update: batch.update, changes });
-      if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
-      expect(compared({ batch, changes, ghost: answer.ghost }).said, `update ${batch.update}`).toMatch(
+      const answer = recordedAnswer(of, { kind: 'preview', update: batch.update, changes });
+      if (answer.kind !== 'preview' || !answer.preview) throw new Error('it is held');
+      expect(previewNumbers({ batch, changes, preview: answer.preview }).sentence, `update ${batch.update}`).toMatch(
         /no push changes|no trained token changes|nothing changes/,
       );
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { changedFromPreset } from '../../src/ui/knobs/presetDifferences.ts';
+import { presetDifferences } from '../../src/ui/knobs/presetDifferences.ts';
 import { presetConfig } from '../../src/ui/knobs/configStore.ts';
 
 const given = presetConfig('number-hunt');
@@ -8,17 +8,17 @@ const given = presetConfig('number-hunt');
 test('what differs from the preset is listed with both values, and a run that has not begun takes all of it', () => {
   const wanted = parseConfig({ ...given, learningRate: 0.01, lossMask: 'off' });
   const acts = 'acts when the run starts';
-  expect(changedFromPreset('number-hunt', wanted, null)).toEqual([
+  expect(presetDifferences('number-hunt', wanted, null)).toEqual([
     { name: 'lossMask', from: 'on', to: 'off', acts },
     { name: 'learningRate', from: 0.001, to: 0.01, acts },
   ]);
-  expect(changedFromPreset('number-hunt', given, given)).toEqual([]);
+  expect(presetDifferences('number-hunt', given, given)).toEqual([]);
 });
 
 test('when a change acts in a run follows from the knob and from what the run has', () => {
   const wanted = parseConfig({ ...given, learningRate: 0.01, lossMask: 'off', layers: 3, seed: 9 });
   const acts = (applied: typeof given) =>
-    Object.fromEntries(changedFromPreset('number-hunt', wanted, applied).map((c) => [c.name, c.acts]));
+    Object.fromEntries(presetDifferences('number-hunt', wanted, applied).map((c) => [c.name, c.acts]));
   expect(acts({ ...given, seed: 9 })).toEqual({
     seed: 'in effect',
     learningRate: 'from the next optimizer step',
@@ -29,7 +29,7 @@ test('when a change acts in a run follows from the knob and from what the run ha
 
 test('changes that cannot run together wait, and say so', () => {
   const wanted = { ...given, groupSize: 1, minibatches: 1, clipHigh: 0.3 };
-  const list = changedFromPreset('number-hunt', wanted, given);
+  const list = presetDifferences('number-hunt', wanted, given);
   expect(list.find(({ name }) => name === 'clipHigh')?.acts).toBe(
     'waiting, because knobs contradict each other; the run has 0.2',
   );

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { leftAt, noteLeft } from '../../src/ui/address/lastAddress.ts';
+import { lastAddress, noteAddress } from '../../src/ui/address/lastAddress.ts';
 
 beforeEach(() => {
   const kept = new Map<string, string>();
@@ -13,16 +13,17 @@ afterEach(() => vi.unstubAllGlobals());
 test.each(['', '#', '#/'])(
   'the bare address leads back to the lab as it was left, and nowhere on a first visit: %j',
   (bare) => {
-    expect(leftAt(bare)).toBeNull();
-    noteLeft('#/lab?v=2&seed=5');
-    expect(leftAt(bare)).toBe('#/lab?v=2&seed=5');
+    expect(lastAddress(bare)).toBeNull();
+    noteAddress('#/lab?v=2&seed=5');
+    expect(lastAddress(bare)).toBe('#/lab?v=2&seed=5');
   },
 );
 
 test('an address that says where it leads goes there, and who saw the stage alone has left nothing', () => {
-  noteLeft('#/');
-  noteLeft('#/stage?v=2');
-  expect(leftAt('#/')).toBeNull();
-  noteLeft('#/update?v=2');
-  for (const hash of ['#/lab', '#/stage', '#/?preset=frozen-lake', '#/learn']) expect(leftAt(hash), hash).toBeNull();
+  noteAddress('#/');
+  noteAddress('#/stage?v=2');
+  expect(lastAddress('#/')).toBeNull();
+  noteAddress('#/update?v=2');
+  for (const hash of ['#/lab', '#/stage', '#/?preset=frozen-lake', '#/learn'])
+    expect(lastAddress(hash), hash).toBeNull();
 });

@@ -27,20 +27,20 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 4 * LATER_MS)
 const names = () => [...held].map((name) => name.replace('rollout-playground-run-', ''));
 
 test('a tab keeps the place it saves at from others while it is open', async () => {
-  const { isFree, ownSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { isFree, ownSaveSlot: ownSlot } = await import('../../src/ui/runs/saveSlot.ts');
   const own = ownSlot();
   await settled();
   expect(names()).toEqual([own]);
   vi.resetModules(); // another tab
   const other = await import('../../src/ui/runs/saveSlot.ts');
-  expect(other.ownSlot()).not.toBe(own);
+  expect(other.ownSaveSlot()).not.toBe(own);
   await settled();
   expect(await other.isFree('nobody’s')).toBe(true);
   expect(await isFree(own)).toBe(false);
 });
 
 test('who takes another place before the lock of the first was granted gives the first one free', async () => {
-  const { ownSlot, takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { ownSaveSlot: ownSlot, takeSaveSlot: takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
   const first = ownSlot();
   expect(await takeSlot('second')).toBe(true);
   await settled();
@@ -52,7 +52,7 @@ test('who takes another place before the lock of the first was granted gives the
 });
 
 test('two places taken one right after the other leave the later one held alone', async () => {
-  const { ownSlot, takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { ownSaveSlot: ownSlot, takeSaveSlot: takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
   expect(await Promise.all([takeSlot('a'), takeSlot('b')])).toEqual([true, true]);
   await settled();
   expect(ownSlot()).toBe('b');

@@ -78,7 +78,7 @@ test('with a clock set back, the oldest run is the one to forget', async () => {
     },
   });
   vi.resetModules();
-  const { slotsKept } = await import('../../src/ui/runs/database.ts');
+  const { usedSaveSlots: slotsKept } = await import('../../src/ui/runs/database.ts');
   const oldestFirst = await slotsKept();
   expect(oldestFirst.slice(-2)).toEqual(['b', 'a']);
   expect(oldestFirst.slice(0, 2).toSorted()).toEqual(['y', 'z']);

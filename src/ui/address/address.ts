@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { hashOf, readHash, routeOf, type Selected } from './hash.ts';
-import { leftAt, noteLeft } from './lastAddress.ts';
+import { lastAddress, noteAddress } from './lastAddress.ts';
 import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -22,10 +22,10 @@ export function useAddress(): (route: Route) => string {
 
 /** Follows the address and writes it whenever a knob changes or something else is looked at. Returns a function that stops. */
 export function bindAddress(): () => void {
-  const left = leftAt(location.hash);
+  const left = lastAddress(location.hash);
   if (left !== null) history.replaceState(OWN, '', left);
   goTo(location.hash);
-  noteLeft(location.hash);
+  noteAddress(location.hash);
   useConfig.setState(fromHash(location.hash));
   const { selected } = readHash(location.hash);
   useSelection.setState({ ...selected, pointed: selected });
@@ -74,7 +74,7 @@ export function selectedOf({ held, recorded, row, turn, token, channel, hide }: 
 /** Goes where an address leads. One that was typed or clicked brings its knobs, one that was gone back to does not. */
 function follow(hash: string, own: boolean): void {
   goTo(hash);
-  noteLeft(hash);
+  noteAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
   const { config, selected, corrections } = readHash(hash);
   const asks = hash.includes('?'); // one that only names a screen leaves all as it is
@@ -102,7 +102,7 @@ function write(enter: boolean): void {
     history.replaceState(OWN, ''); // the entry that is left can be gone back to
     history.pushState(OWN, '', hash);
   } else history.replaceState(OWN, '', hash);
-  noteLeft(hash);
+  noteAddress(hash);
 }
 
 function isOwn(state: unknown): boolean {

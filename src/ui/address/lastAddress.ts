@@ -7,11 +7,11 @@ const KEY = 'rollout-playground-left';
 const isPanel = () => 'location' in globalThis && panelOf(location.search) !== null;
 
 /** Where a visitor who comes back by the page's bare address left off; null on a first visit, and where the address leads elsewhere. */
-export function leftAt(hash: string): string | null {
+export function lastAddress(hash: string): string | null {
   return asksNothing(hash) && !isPanel() ? storedWord(KEY) : null;
 }
 
 /** Keeps where a visitor is for the next visit. Who has seen no more than the stage has begun nothing, and gets the stage again. */
-export function noteLeft(hash: string): void {
+export function noteAddress(hash: string): void {
   if (routeOf(hash) !== 'stage' && !isPanel()) storeWord(KEY, hash);
 }

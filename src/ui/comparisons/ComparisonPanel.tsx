@@ -12,7 +12,14 @@ import '../styles/comparisons.css';
 import type { Trained } from './arm.ts';
 import { showDamage } from '../learn/damage.ts';
 import { RECIPES, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
-import { cancelTrial, MORE_SEEDS, moreSeeds, progressWords, undoTrial, useTrial } from './comparisonStore.ts';
+import {
+  cancelComparison,
+  MORE_SEEDS,
+  moreSeeds,
+  progressWords,
+  undoComparison,
+  useComparison,
+} from './comparisonStore.ts';
 import { pairsOf } from './comparisonVerdict.ts';
 
 const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
@@ -20,13 +27,13 @@ const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label
 );
 
 /** Comparisons that train: a fork of the run under way, three at one press, and what came of the last one. */
-export function TrialPanel() {
-  const trial = useTrial();
-  const busy = trial.state === 'running';
+export function ComparisonPanel() {
+  const comparison = useComparison();
+  const busy = comparison.state === 'running';
   return (
-    <section className="trials" aria-labelledby="trials-title">
+    <section className="comparisons" aria-labelledby="comparisons-title">
       <div className="panel-head">
-        <h2 id="trials-title">Compare by training</h2>
+        <h2 id="comparisons-title">Compare by training</h2>
       </div>
       <Fork busy={busy} />
       <div className="row" role="group" aria-label="Comparisons at one press">
@@ -36,26 +43,26 @@ export function TrialPanel() {
           </button>
         ))}
       </div>
-      {trial.state !== 'idle' && (
-        <div className="stack note good" role="status" data-testid="trial" data-state={trial.state}>
-          {trial.trial && <b>{trial.trial.title}</b>}
-          {busy && <p>{progressWords(trial)}</p>}
-          {trial.verdict && <p className="large trial-verdict">{trial.verdict}</p>}
-          <Start results={trial.results} />
-          {trial.problem && <p className="trial-problem">{trial.problem}</p>}
+      {comparison.state !== 'idle' && (
+        <div className="stack note good" role="status" data-testid="comparison" data-state={comparison.state}>
+          {comparison.comparison && <b>{comparison.comparison.title}</b>}
+          {busy && <p>{progressWords(comparison)}</p>}
+          {comparison.verdict && <p className="large comparison-verdict">{comparison.verdict}</p>}
+          <Start results={comparison.results} />
+          {comparison.problem && <p className="comparison-problem">{comparison.problem}</p>}
           <div className="row">
             {busy && (
-              <button type="button" onClick={cancelTrial}>
+              <button type="button" onClick={cancelComparison}>
                 Cancel
               </button>
             )}
-            {trial.state === 'done' && trial.results.length > 1 && (
+            {comparison.state === 'done' && comparison.results.length > 1 && (
               <button type="button" className="primary" onClick={() => void moreSeeds()}>
                 Train {MORE_SEEDS} more seeds
               </button>
             )}
-            {trial.state === 'done' &&
-              trial.results.some(
+            {comparison.state === 'done' &&
+              comparison.results.some(
                 ({ run: { config } }) => config.lossMask === 'off' && config.advantageMask === 'off',
               ) && (
                 <button
@@ -66,9 +73,9 @@ export function TrialPanel() {
                   See it token by token
                 </button>
               )}
-            {trial.state === 'done' && (
-              <button type="button" onClick={undoTrial}>
-                Undo: delete {trial.runs.length === 1 ? 'this run' : 'these runs'}
+            {comparison.state === 'done' && (
+              <button type="button" onClick={undoComparison}>
+                Undo: delete {comparison.runs.length === 1 ? 'this run' : 'these runs'}
               </button>
             )}
           </div>
@@ -86,13 +93,13 @@ function Start({ results }: { readonly results: readonly Trained[] }) {
   const alike = pairs.filter(([x, y]) => x.checksum === y.checksum && x.began === y.began).length;
   if (pairs.length > 1) {
     return (
-      <p className="faint" data-testid="trial-start">
+      <p className="faint" data-testid="comparison-start">
         {alike} of {pairs.length} pairs started from the same weights and draws.
       </p>
     );
   }
   return (
-    <p className="faint" data-testid="trial-start">
+    <p className="faint" data-testid="comparison-start">
       {alike === 1
         ? `Both started at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
         : `Their weights differed at the start: ${a.checksum} and ${b.checksum}.`}

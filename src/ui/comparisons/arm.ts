@@ -8,7 +8,7 @@ import { Series } from '../../runs/series.ts';
 import type { RunClient } from '../run/runClient.ts';
 import { trainToEnd } from '../run/trainToEnd.ts';
 
-/** One of the runs of a trial. */
+/** One of the runs of a comparison. */
 export interface Arm {
   readonly label: string;
   readonly config: RunConfig; // its `updates` say where it ends

@@ -6,10 +6,10 @@ import type { Run } from '../../runs/run.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 import { type Arm, runArm, type Trained } from './arm.ts';
-import { pairsOf, STORY, trialVerdict } from './comparisonVerdict.ts';
+import { pairsOf, STORY, comparisonVerdict } from './comparisonVerdict.ts';
 
 /** Runs that are trained one after the other to be compared. */
-export interface Trial {
+export interface Comparison {
   readonly title: string;
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: they begin anew
@@ -17,8 +17,8 @@ export interface Trial {
   readonly seeds?: number; // how many it goes on to by itself at most: as many as take no more than `QUICK_S` in all
 }
 
-interface TrialState {
-  readonly trial: Trial | null;
+interface ComparisonState {
+  readonly comparison: Comparison | null;
   readonly arm: number; // under way
   readonly update: number; // of it
   readonly silent: boolean; // its worker has not answered for ten seconds
@@ -29,44 +29,54 @@ interface TrialState {
   readonly problem: string;
 }
 
-const IDLE: TrialState = {
-  ...{ trial: null, arm: 0, update: 0, silent: false, state: 'idle', results: [], runs: [], verdict: '', problem: '' },
+const IDLE: ComparisonState = {
+  ...{
+    comparison: null,
+    arm: 0,
+    update: 0,
+    silent: false,
+    state: 'idle',
+    results: [],
+    runs: [],
+    verdict: '',
+    problem: '',
+  },
 };
 
-/** The trial under way, or the last one. */
-export const useTrial = create<TrialState>()(() => IDLE);
+/** The comparison under way, or the last one. */
+export const useComparison = create<ComparisonState>()(() => IDLE);
 
 let client: RunClient | null = null;
 
-/** What a trial may take to go on to more seeds unasked. */
+/** What a comparison may take to go on to more seeds unasked. */
 const QUICK_S = 60;
 
 /** Seeds that one more press adds: with the first there are as many as the sign test needs at least. */
 export const MORE_SEEDS = 5;
 
-/** Trains the arms of a trial one after the other, in a worker of their own: the run of the lab stays as it is. */
-export async function runTrial(trial: Trial): Promise<void> {
-  cancelTrial();
-  useTrial.setState({ ...IDLE, trial, state: 'running' });
+/** Trains the arms of a comparison one after the other, in a worker of their own: the run of the lab stays as it is. */
+export async function runComparison(comparison: Comparison): Promise<void> {
+  cancelComparison();
+  useComparison.setState({ ...IDLE, comparison, state: 'running' });
   // what is compared now is seen alone
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
-  useRuns.setState({ metric: trial.metric ?? STORY });
+  useRuns.setState({ metric: comparison.metric ?? STORY });
   const began = performance.now();
   await trainFrom(0);
-  const more = unasked(trial, (performance.now() - began) / 1000);
-  if (more > 0 && useTrial.getState().trial === trial) await moreSeeds(more);
+  const more = moreSeedsToTrain(comparison, (performance.now() - began) / 1000);
+  if (more > 0 && useComparison.getState().comparison === comparison) await moreSeeds(more);
 }
 
 /** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
 export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
-  const { trial, state, results } = useTrial.getState();
-  if (!trial || state !== 'done') return;
-  const last = Math.max(...trial.arms.map(({ config }) => config.seed));
-  const [first] = trial.arms;
-  const own = trial.arms.filter(({ config }) => config.seed === first?.config.seed);
+  const { comparison, state, results } = useComparison.getState();
+  if (!comparison || state !== 'done') return;
+  const last = Math.max(...comparison.arms.map(({ config }) => config.seed));
+  const [first] = comparison.arms;
+  const own = comparison.arms.filter(({ config }) => config.seed === first?.config.seed);
   const arms = Array.from({ length: count }, (_, k) => own.map((arm) => withSeed(arm, last + 1 + k))).flat();
-  useTrial.setState({
-    trial: { ...trial, arms: [...trial.arms, ...arms] },
+  useComparison.setState({
+    comparison: { ...comparison, arms: [...comparison.arms, ...arms] },
     state: 'running',
     verdict: '',
     problem: '',
@@ -74,8 +84,8 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   await trainFrom(results.length);
 }
 
-/** How many more seeds a trial whose own took so long goes on to by itself. */
-export function unasked({ arms, seeds = 1 }: Trial, seconds: number): number {
+/** How many more seeds a comparison whose own took so long goes on to by itself. */
+export function moreSeedsToTrain({ arms, seeds = 1 }: Comparison, seconds: number): number {
   const own = new Set(arms.map(({ config }) => config.seed)).size;
   const quick = Math.floor((QUICK_S * own) / seconds);
   return Math.max(0, Math.min(seeds, quick) - own);
@@ -93,16 +103,16 @@ export function withSeed(arm: Arm, seed: number): Arm {
 
 /** Trains the arms from number `start` on. */
 async function trainFrom(start: number): Promise<void> {
-  const { trial } = useTrial.getState();
-  if (!trial) return;
+  const { comparison } = useComparison.getState();
+  if (!comparison) return;
   const own = new RunClient(NOBODY);
   client = own;
   try {
-    for (const [at, arm] of trial.arms.entries()) {
+    for (const [at, arm] of comparison.arms.entries()) {
       if (at < start) continue;
-      useTrial.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
-      const tell = (news: Partial<TrialState>) => {
-        if (client === own) useTrial.setState(news);
+      useComparison.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
+      const tell = (news: Partial<ComparisonState>) => {
+        if (client === own) useComparison.setState(news);
       };
       const result = await runArm(own, arm, {
         onUpdate: (update, run) => {
@@ -113,13 +123,13 @@ async function trainFrom(start: number): Promise<void> {
       });
       if (client !== own) return; // cancelled
       useRuns.setState({ growing: null });
-      const id = list(trial, result);
-      useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
+      const id = list(comparison, result);
+      useComparison.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
     }
-    useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results, trial.metric) }));
+    useComparison.setState((s) => ({ state: 'done', verdict: comparisonVerdict(s.results, comparison.metric) }));
   } catch (error) {
     if (client !== own) return;
-    useTrial.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+    useComparison.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
   }
   end('The comparison is done.');
 }
@@ -130,32 +140,32 @@ function end(reason: string): void {
   client = null;
 }
 
-/** Ends the trial under way; runs that are finished stay, and pairs of them keep their verdict. */
-export function cancelTrial(): void {
+/** Ends the comparison under way; runs that are finished stay, and pairs of them keep their verdict. */
+export function cancelComparison(): void {
   end('The comparison was cancelled.');
-  const { state, trial, results } = useTrial.getState();
+  const { state, comparison, results } = useComparison.getState();
   if (state !== 'running') return;
   const whole = pairsOf(results).flat();
-  if (!trial || whole.length === 0) useTrial.setState(IDLE);
+  if (!comparison || whole.length === 0) useComparison.setState(IDLE);
   else {
-    const arms = trial.arms.slice(0, whole.length);
-    useTrial.setState({
+    const arms = comparison.arms.slice(0, whole.length);
+    useComparison.setState({
       state: 'done',
-      trial: { ...trial, arms },
+      comparison: { ...comparison, arms },
       results: whole,
-      verdict: trialVerdict(whole, trial.metric),
+      verdict: comparisonVerdict(whole, comparison.metric),
     });
   }
 }
 
-/** Takes the runs of the last trial out of the list. */
-export function undoTrial(): void {
-  for (const id of useTrial.getState().runs) deleteRun(id);
-  useTrial.setState(IDLE);
+/** Takes the runs of the last comparison out of the list. */
+export function undoComparison(): void {
+  for (const id of useComparison.getState().runs) deleteRun(id);
+  useComparison.setState(IDLE);
 }
 
 /** Puts an arm among the runs and on the chart; its id. */
-function list({ fork, title, arms }: Trial, { label, run }: Trained): number {
+function list({ fork, title, arms }: Comparison, { label, run }: Trained): number {
   const { seed } = run.config;
   const first = seed === arms[0]?.config.seed;
   const own = `${label}${first ? '' : `, seed ${seed}`}`;
@@ -164,9 +174,9 @@ function list({ fork, title, arms }: Trial, { label, run }: Trained): number {
   return id;
 }
 
-/** How far a trial is, in words: the seed under way, and how many there are. */
-export function progressWords({ trial, arm, update, silent, results }: TrialState): string {
-  const arms = trial?.arms ?? [];
+/** How far a comparison is, in words: the seed under way, and how many there are. */
+export function progressWords({ comparison, arm, update, silent, results }: ComparisonState): string {
+  const arms = comparison?.arms ?? [];
   const seeds = [...new Set(arms.map(({ config }) => config.seed))];
   const seed = arms[arm]?.config.seed;
   const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));

@@ -1,4 +1,4 @@
-import { EVALUATED_WORDS, evaluatedIn, evaluatedWords, isWholeSet } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf, evaluationWords, isWholeSet } from '../../domain/evaluationSet.ts';
 import { pairedSummary } from '../../experiments/statistics.ts';
 import { CHANCE, chanceText, fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../run/course.ts';
@@ -8,15 +8,15 @@ import type { Trained } from './arm.ts';
 import { overSeedsText } from './overSeeds.ts';
 import { broken, trapVerdict } from './trapVerdict.ts';
 
-/** The curve of a trial that names none. */
+/** The curve of a comparison that names none. */
 export const STORY = 'rollout/success' satisfies KeptMetric;
 const APART = 1.5; // times the other's entropy
 
 /**
- * What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. It speaks of success, or of the trap where
- * the trial's story is the spread of rewards.
+ * What came of a comparison, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. It speaks of success, or of the trap where
+ * the comparison's story is the spread of rewards.
  */
-export function trialVerdict(results: readonly Trained[], metric: KeptMetric = STORY): string {
+export function comparisonVerdict(results: readonly Trained[], metric: KeptMetric = STORY): string {
   const pairs = pairsOf(results);
   if (metric === 'rollout/in_group_reward_std' && pairs.length > 0) return trapVerdict(pairs);
   const [first] = results;
@@ -60,7 +60,7 @@ function heldOut(a: Trained, b: Trained): string {
   const counts = [a, b].map(({ run }) => distinctTasks(run.series, run.config));
   const tasks = Math.min(...counts);
   const whole = [a, b].every(({ run }, i) => isWholeSet(counts[i] ?? 0, run.config));
-  const on = `Of ${evaluatedWords(tasks, evaluatedIn(a.run.config, b.run.config), whole)}`;
+  const on = `Of ${evaluationWords(tasks, evaluationSetOf(a.run.config, b.run.config), whole)}`;
   const paired = taskByTask(a, b);
   if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
   const shares = `${on} ${percent(x)} and ${percent(y)}`;
@@ -100,7 +100,7 @@ function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const updates = Math.min(...pairs.flat().map(({ run, began }) => run.update - began));
   const ahead = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance explains`;
   return [
-    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
+    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATION_WORDS[evaluationSetOf(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
     `${b.label} − ${a.label}: ${overSeedsText(difference, { unit: ' points', number: points, side: 'higher', told: ahead })}`,
     ...trapped(pairs.flat()),
   ].join(' ');

@@ -6,9 +6,9 @@ import { latestCheckpoint } from '../runs/saving.ts';
 import { listRun } from '../run/liveRun.ts';
 import { pause } from '../run/transport.ts';
 import type { Arm } from './arm.ts';
-import { runTrial, useTrial, withSeed } from './comparisonStore.ts';
+import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
-/** Updates that the arms of a trial take unless told otherwise. */
+/** Updates that the arms of a comparison take unless told otherwise. */
 export const UPDATES = 40;
 const FOCUS_MS = 3000; // the screen may have to be loaded first
 const CHECKPOINT_MS = 20_000; // a paused run hands its state out once the update under way is done
@@ -21,7 +21,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
   if (useLive.getState().running) pause();
   const run = await paused();
   if (!run?.checkpoint) {
-    useTrial.setState({ state: 'failed', problem: forkProblem() });
+    useComparison.setState({ state: 'failed', problem: forkProblem() });
     return;
   }
   listRun();
@@ -36,7 +36,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
     ...{ from, opening, facts, config: changed, stopAtTrap: false },
     label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
   });
-  await runTrial({
+  await runComparison({
     title: `#${run.id} from update ${update}`,
     arms: [arm('A', config), arm('B', { ...config, [name]: value })],
     fork: { run: run.id, update },
@@ -63,20 +63,20 @@ export const RECIPES = [
     id: 'mask',
     label: 'Turn both masks off',
     note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. This task was chosen because masks measurably matter there. Turning off the loss mask alone would only dilute the loss.`,
-    start: () => void runTrial({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
+    start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Break it: blind convergence',
     note: `Few prompts, stale updates, no entropy bonus: all rollouts end up on one path, whatever the map says. Stops when the monitor says TRAP. The control is the same task with gentle settings. Up to ${SEEDS} seeds in about a minute.`,
-    start: () => void runTrial({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
+    start: () => void runComparison({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
     note: `Number hunt from the same warm start: PPO with a critic against GRPO with groups. Up to ${SEEDS} seeds in about a minute.`,
     start: () =>
-      void runTrial({
+      void runComparison({
         title: 'Number hunt',
         arms: [
           fresh('GRPO', { ...presetConfig('number-hunt'), updates: UPDATES }),

@@ -1,7 +1,7 @@
 import { BASELINES } from '../../domain/baselines.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import { baselinesOf } from './baselineLines.ts';
-import { useMarked, useRecorded } from './markedUpdate.ts';
+import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
 import { readAt } from './curveValue.ts';
 import { traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -12,10 +12,10 @@ import { live, useLive } from '../run/liveStore.ts';
 export function BaselineTable() {
   useLive((s) => s.metricsVersion);
   const config = useConfig((s) => s.applied ?? s.wanted);
-  const { success } = EVALUATED_WORDS[evaluatedIn(config)];
+  const { success } = EVALUATION_WORDS[evaluationSetOf(config)];
   const baselines = baselinesOf('eval/success');
   const recorded = useRecorded();
-  const marked = useMarked();
+  const marked = useMarkedUpdate();
   const now = live.series.get('eval/success');
   const at = recorded && now ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
   return (

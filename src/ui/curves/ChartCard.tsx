@@ -5,9 +5,9 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselineLines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
-import { Drawn, loadChart } from './LazyChart.tsx';
+import { LazyChart, loadChart } from './LazyChart.tsx';
 import { type Frame, MARGIN, SIDE } from './frame.ts';
-import { useMarked, useRecorded } from './markedUpdate.ts';
+import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
 import { readAt } from './curveValue.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -66,7 +66,7 @@ export function ChartCard({ metric, enlarge }: Props) {
         data-beside={frame ? frame.right - MARGIN.right : 0}
       >
         {drawn && frame ? (
-          <Drawn frames={drawn} frame={frame} />
+          <LazyChart frames={drawn} frame={frame} />
         ) : (
           <div className="plot-empty">{series ? '' : missing}</div>
         )}
@@ -121,7 +121,7 @@ interface ReadingProps {
 /** The numbers under the crosshair, as measured and smoothed; without one, on a recording those of the update in view, else the newest. */
 function Reading({ metric, frame }: ReadingProps) {
   useLive((s) => s.metricsVersion);
-  const marked = useMarked();
+  const marked = useMarkedUpdate();
   const recorded = useRecorded();
   const at = useView((s) => s.at) ?? (recorded && marked);
   const smoothing = useView((s) => s.smoothing);

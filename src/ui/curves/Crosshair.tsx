@@ -1,5 +1,5 @@
 import { across, AXIS, down, type Frame, MARGIN } from './frame.ts';
-import { useMarked } from './markedUpdate.ts';
+import { useMarkedUpdate } from './markedUpdate.ts';
 import { readAt } from './curveValue.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
@@ -11,7 +11,7 @@ const TYPE = 10.5; // px, --type-1
 export function Crosshair({ frame }: { readonly frame: Frame }) {
   const at = useView((s) => s.at);
   const chosen = useView((s) => s.chosen);
-  const marked = useMarked();
+  const marked = useMarkedUpdate();
   const { width, height, x } = frame;
   const isIn = (update: number | null): update is number => update !== null && update >= x.from && update <= x.to;
   if (at === null && chosen === null && marked === null) return null;

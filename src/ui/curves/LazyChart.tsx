@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** A curve with what lies over it. A recording is sketched: a first visit does without the library. */
-export function Drawn({ frames: { drawn, sketch }, frame }: Props) {
+export function LazyChart({ frames: { drawn, sketch }, frame }: Props) {
   const recorded = useRecorded() !== null;
   return (
     <>

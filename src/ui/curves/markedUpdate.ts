@@ -2,7 +2,7 @@ import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 /** The update of the batch in view where the curves mark it: on a recording any, of a run one that is held; else null. */
-export function useMarked(): number | null {
+export function useMarkedUpdate(): number | null {
   const held = useSelection((s) => s.held);
   return useLive(() => (live.recorded || held === live.batch.update ? live.batch.update : null));
 }

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { formulaOf } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
-import { Acting } from './TargetDetails.tsx';
+import { TargetDetails } from './TargetDetails.tsx';
 import { Equation } from './Equation.tsx';
 import { bindPointing, useFormula } from './formulaTarget.ts';
 import { Strip } from './Strip.tsx';
@@ -41,13 +41,13 @@ export function FormulaDock() {
         ))}
       </div>
       <Strip />
-      {open && <Acting />}
+      {open && <TargetDetails />}
     </details>
   );
   return (
     <>
       {dock}
-      {!open && turned && <Acting />}
+      {!open && turned && <TargetDetails />}
     </>
   );
 }

@@ -5,31 +5,31 @@ import { algorithmTitle } from '../knobs/algorithm.ts';
 import { AroundChange } from '../curves/AroundChange.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/numberText.ts';
-import { isTouched } from '../parts/touchScreen.ts';
-import { useTried } from '../rollout/ghost.ts';
+import { usesTouch } from '../parts/touchScreen.ts';
+import { usePreview } from '../rollout/previewStore.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { lastTurned } from '../run/knobFlags.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { compared } from './previewNumbers.ts';
+import { previewNumbers } from './previewNumbers.ts';
 import { counted, type Counts } from './counts.ts';
 import { release, useFormula } from './formulaTarget.ts';
 import { ShowTokens } from './ShowTokens.tsx';
-import { CAN_TRY, type Target } from './previewKnobs.ts';
+import { CAN_PREVIEW, type Target } from './previewKnobs.ts';
 
 /** What is pointed at, which tokens it touches, and what turning it would change on the batch in view. As tall, whatever it says. */
-export function Acting() {
+export function TargetDetails() {
   const target = useFormula((s) => s.target);
   const terms = useFormula((s) => s.terms);
   const knobs = useFormula((s) => s.knobs);
-  const trying = useTried((s) => s.changes !== null);
+  const trying = usePreview((s) => s.changes !== null);
   const wanted = useConfig((s) => s.wanted);
   if (!target) {
     return (
       <div className="acting">
         <Since />
         <p className="faint">
-          {isTouched() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to light the terms and tokens it
+          {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to light the terms and tokens it
           acts on. Change a knob to preview its effect on the batch in view; other knobs show theirs in the next
           updates.
         </p>
@@ -107,7 +107,7 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
 
 /** What the batch in view would have been with the knob, or the algorithm's knobs, as they stand. */
 function Preview({ target }: { readonly target: Turned }) {
-  const { changes, ghost, refused, of } = useTried();
+  const { changes, preview, refused, of } = usePreview();
   const { batch } = useCurrent();
   const moved = useConfig(
     (s) => 'knob' in target && s.applied !== null && s.wanted[target.knob] !== s.applied[target.knob],
@@ -115,11 +115,11 @@ function Preview({ target }: { readonly target: Turned }) {
   const wanted = useConfig((s) => s.wanted);
   useLive((s) => s.batchVersion);
   const shown = useMemo(
-    () => (ghost && of && changes ? compared({ batch: of, changes, ghost }) : null),
-    [ghost, of, changes],
+    () => (preview && of && changes ? previewNumbers({ batch: of, changes, preview }) : null),
+    [preview, of, changes],
   );
   if (!changes || of !== batch || ('knob' in target && changes[target.knob] === undefined)) {
-    if (!('knob' in target) || CAN_TRY.has(target.knob) || !moved) return null;
+    if (!('knob' in target) || CAN_PREVIEW.has(target.knob) || !moved) return null;
     return <p className="soft">No preview: this needs rollouts that have not been drawn.</p>;
   }
   return (
@@ -138,7 +138,7 @@ function Preview({ target }: { readonly target: Turned }) {
       ) : shown ? (
         <p className="tried" aria-live="polite" data-testid="tried">
           {changes.groupSize !== undefined && `Only the first ${knobText(changes.groupSize)} rollouts of each task. `}
-          With {turnedText(changes)}: {shown.said}
+          With {turnedText(changes)}: {shown.sentence}
         </p>
       ) : (
         <p className="soft waiting">Computing it on this batch…</p>

@@ -4,11 +4,11 @@ import { isFieldName, type FieldName, type RunConfig } from '../../config/fields
 import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
 import { differences, useConfig } from '../knobs/configStore.ts';
-import { holdGhost, isKeyed, letGo } from '../rollout/ghost.ts';
+import { holdPreview, isKeyed, endPreview } from '../rollout/previewStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { touchedByAny } from './touchedTokens.ts';
-import { type Target, triedKnobs } from './previewKnobs.ts';
+import { type Target, previewKnobs } from './previewKnobs.ts';
 
 interface FormulaState {
   readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
@@ -31,7 +31,7 @@ export const useFormula = create<FormulaState>()(() => ({
 const LINGER_MS = 250; // a pointer that only passes by asks for nothing
 
 let pointed: Target | null = null;
-let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or is no trial any more
+let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or can no longer be previewed
 let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
 let pressed: Target | null = null; // the switch that was pressed last, until something else is pointed at: it is tried as it stands
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -76,20 +76,25 @@ function light(): void {
   clearTimeout(timer);
   if (isKeyed()) return;
   const changes = target && changesOf(target, wanted);
-  if (changes) timer = setTimeout(() => void holdGhost(changes), LINGER_MS);
-  else letGo();
+  if (changes) timer = setTimeout(() => void holdPreview(changes), LINGER_MS);
+  else endPreview();
 }
 
 function lightTokens(): void {
   const { terms } = useFormula.getState();
-  const { ghost, row, lit } = useSelection.getState();
+  const { preview, row, lit } = useSelection.getState();
   if (terms.length === 0) {
     if (lit) useSelection.setState({ lit: null });
     return;
   }
   // what is tried has other masks; whom the clip held is told of what was learned
   const { advantages, passes, policyWeights } = live.batch;
-  const turned = ghost?.of === live.batch && { ...ghost.batch, advantages, policyWeights, ...(passes && { passes }) };
+  const turned = preview?.of === live.batch && {
+    ...preview.batch,
+    advantages,
+    policyWeights,
+    ...(passes && { passes }),
+  };
   const batch = turned || live.batch;
   const sets = terms.map((term) => TERM_LIST[term].tokens);
   const scene = { batch, config: useConfig.getState().wanted, row };
@@ -106,7 +111,7 @@ function actingTerms(target: Exclude<Target, { readonly term: TermId }>, wanted:
 /** What is tried of a target on the batch in view; null where nothing of it differs. */
 function changesOf(target: Target, wanted: RunConfig): Partial<RunConfig> | null {
   const flipped = flips && pointed !== null && 'knob' in pointed ? pointed.knob : null;
-  return triedKnobs(target, { wanted, config: live.batchConfig, flipped });
+  return previewKnobs(target, { wanted, config: live.batchConfig, flipped });
 }
 
 function targetAt(at: EventTarget | null): Target | null {
@@ -191,7 +196,7 @@ export function bindPointing(): () => void {
       if (now.batchVersion !== before.batchVersion || now.running !== before.running) light();
     }),
     useSelection.subscribe((now, before) => {
-      if (now.row !== before.row || now.ghost !== before.ghost) lightTokens();
+      if (now.row !== before.row || now.preview !== before.preview) lightTokens();
     }),
   ];
   return () => {

@@ -1,6 +1,6 @@
 import type { FieldName, RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { GhostView, ObjectiveMeans } from '../../domain/ghost.ts';
+import type { BatchPreview, ObjectiveMeans } from '../../domain/batchPreview.ts';
 import { counted } from '../parts/countText.ts';
 import { percent, short, whole } from '../parts/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
@@ -19,31 +19,31 @@ const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string
 const SHARES: readonly (keyof ObjectiveMeans)[] = ['clipFraction', 'clipFractionLower'];
 const CLIPS: readonly FieldName[] = ['surrogate', 'clipLow', 'clipHigh', 'dualClip'];
 
-/** What is tried on a batch. */
-export interface Trial {
+/** A batch, the knobs that are changed for its preview, and the batch under them. */
+export interface PreviewedBatch {
   readonly batch: BatchView;
   readonly changes: Partial<RunConfig>;
-  readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'>;
+  readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'>;
 }
 
-/** What turned knobs change on a batch. */
-export interface Compared {
-  readonly said: string; // in words: numbers of the loss, the clip, advantages, and how many pushes
+/** How changed knobs would have changed a batch. */
+export interface PreviewNumbers {
+  readonly sentence: string; // in words: numbers of the loss, the clip, advantages, and how many pushes
   readonly tokens: readonly number[]; // flat indexes of the tokens it changes; the clip's in their order, else the most changed first
 }
 
-/** What a trial changes on its batch. */
-export function compared({ batch, changes, ghost: view }: Trial): Compared {
-  const { batch: ghost } = view;
+/** The numbers of a preview: how changed knobs would have changed the loss, the clip, the advantages and the pushes of its batch. */
+export function previewNumbers({ batch, changes, preview: view }: PreviewedBatch): PreviewNumbers {
+  const { batch: preview } = view;
   const names = Object.keys(changes) as FieldName[];
   const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
   const was: BatchView = { ...batch, ...view.before };
-  const credit = changed(was, ghost, (each, i) => each.advantages[i] ?? 0);
+  const credit = changed(was, preview, (each, i) => each.advantages[i] ?? 0);
   // those in the loss first: of others, as the tool's words, an advantage pushes nothing
-  const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(was, ghost, i) === want));
+  const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(was, preview, i) === want));
   if (credit.moved.length > 0) {
     // where the clip holds a token before or after, nothing is turned round
-    const still = credit.turned.filter((i) => isInLoss(was, ghost, i) && (pushAt(was, i) === 0 || pushAt(ghost, i) === 0)); // prettier-ignore
+    const still = credit.turned.filter((i) => isInLoss(was, preview, i) && (pushAt(was, i) === 0 || pushAt(preview, i) === 0)); // prettier-ignore
     const held = still.length > 0 ? ` (${whole(still.length)} without a push before or after)` : '';
     const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} flip sign${held}` : '';
     const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them in the loss` : '';
@@ -57,9 +57,9 @@ export function compared({ batch, changes, ghost: view }: Trial): Compared {
   if (names.some((name) => CLIPS.includes(name)) && 'was' in view) {
     const { words, tokens } = clipWords(view, was);
     const rest = told.length > 0 ? `${told.join('; ')}. ` : '';
-    return { said: `${rest}${words}`, tokens };
+    return { sentence: `${rest}${words}`, tokens };
   }
-  const pushes = changed(was, ghost, pushAt);
+  const pushes = changed(was, preview, pushAt);
   const ways = [
     ...(pushes.stronger > 0 ? [`${whole(pushes.stronger)} stronger`] : []),
     ...(pushes.weaker > 0 ? [`${whole(pushes.weaker)} weaker`] : []),
@@ -69,15 +69,18 @@ export function compared({ batch, changes, ghost: view }: Trial): Compared {
   if (pushes.moved.length > 0) told.push(`pushes: ${ways.join(', ')}`);
   else if (!outsideOnly) told.push('no push changes');
   if (told.length === 1 && pushes.moved.length === 0 && !outsideOnly)
-    return { said: 'nothing changes in this batch.', tokens: [] };
-  return { said: `${told.join('; ')}.`, tokens: credit.moved.length > 0 ? [...inLoss!, ...outside!] : pushes.moved };
+    return { sentence: 'nothing changes in this batch.', tokens: [] };
+  return {
+    sentence: `${told.join('; ')}.`,
+    tokens: credit.moved.length > 0 ? [...inLoss!, ...outside!] : pushes.moved,
+  };
 }
 
 const isInLoss = (was: BatchView, would: BatchView, i: number) => was.lossMask[i] !== 0 || would.lossMask[i] !== 0;
 
 /** Which tokens a changed clip no longer stops or newly stops, and how many each epoch clips; the last epoch as under Update. */
-function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView) {
-  const { passes, of, freed, caught } = clipChange(was, ghost);
+function clipWords({ batch: preview, was: a, would: b }: BatchPreview, was: BatchView) {
+  const { passes, of, freed, caught } = clipChange(was, preview);
   const parted = [
     ...(freed.length > 0 ? [`${counted(freed.length, 'token')} no longer clipped`] : []),
     ...(caught.length > 0 ? [`${counted(caught.length, 'token')} newly clipped`] : []),
@@ -93,7 +96,7 @@ function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView
   return { words: words.join(' '), tokens: [...freed, ...caught].sort((x, y) => x - y) };
 }
 
-function losses({ was, would }: GhostView, names: readonly FieldName[]): string[] {
+function losses({ was, would }: BatchPreview, names: readonly FieldName[]): string[] {
   const all = names.flatMap((name) => TOLD[name] ?? []);
   const told = all.filter(([label], i) => all.findIndex(([other]) => other === label) === i);
   return told.map(([label, of]) => {

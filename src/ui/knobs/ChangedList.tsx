@@ -1,7 +1,7 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { PRESETS } from '../../config/presets.ts';
-import { changedFromPreset } from './presetDifferences.ts';
+import { presetDifferences } from './presetDifferences.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/numberText.ts';
 import '../styles/changed.css';
@@ -13,7 +13,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
   const preset = useConfig((s) => s.preset);
   const wanted = useConfig((s) => s.wanted);
   const applied = useConfig((s) => s.applied);
-  const changes = changedFromPreset(preset, wanted, applied);
+  const changes = presetDifferences(preset, wanted, applied);
   const putBack = (names: readonly FieldName[]) => {
     const given = presetConfig(preset);
     edit(Object.fromEntries(names.map((name) => [name, given[name]])));

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../../config/fields.ts';
-import { following } from '../../config/linkedKnobs.ts';
+import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { FIRST_PRESET, readHash } from '../address/hash.ts';
 
@@ -49,7 +49,7 @@ export function edit(changes: Partial<RunConfig>): void {
     const [only] = names;
     const again = names.length === 1 && only !== undefined && only === lastEdit;
     return {
-      wanted: { ...wanted, ...changes, ...following(wanted, changes) },
+      wanted: { ...wanted, ...changes, ...linkedKnobs(wanted, changes) },
       past: again ? past : [...past, wanted].slice(-UNDO_LIMIT),
       lastEdit: names.length === 1 && only !== undefined ? only : null,
     };

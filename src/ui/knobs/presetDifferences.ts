@@ -13,7 +13,7 @@ export interface Change {
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
-export function changedFromPreset(preset: PresetName, wanted: RunConfig, applied: RunConfig | null): Change[] {
+export function presetDifferences(preset: PresetName, wanted: RunConfig, applied: RunConfig | null): Change[] {
   const given = presetConfig(preset);
   const stuck = applied !== null && contradictions(wanted).length > 0;
   return differences(given, wanted).map((name) => ({

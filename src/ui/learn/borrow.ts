@@ -3,12 +3,12 @@ import { useConfig } from '../knobs/configStore.ts';
 import { newestBatch } from '../run/batches.ts';
 import { useLive } from '../run/liveStore.ts';
 import { pause, start } from '../run/transport.ts';
-import { withdraw } from '../run/discardRun.ts';
+import { discardRun } from '../run/discardRun.ts';
 import { resume } from '../resume/resumeRun.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { dropSaved } from '../runs/database.ts';
 import { latestCheckpoint, saveNow } from '../runs/saving.ts';
-import { freshSlot, ownSlot, takeSlot } from '../runs/saveSlot.ts';
+import { freshSaveSlot, ownSaveSlot, takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 import type { Run } from '../../runs/run.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -59,10 +59,10 @@ export async function borrow(): Promise<void> {
     lab: {
       knobs: { wanted, preset, past, lastEdit },
       looks: { row, token, turn, channel, held, revealed, scale, curves, health },
-      ...{ began, run, opened: session === 'ready', slot: ownSlot() },
+      ...{ began, run, opened: session === 'ready', slot: ownSaveSlot() },
     },
   });
-  if (run) await takeSlot(freshSlot());
+  if (run) await takeSaveSlot(freshSaveSlot());
 }
 
 /** Gives the lab back as it was noted: knobs, what was looked at, and the run, paused, or the recording. */
@@ -74,25 +74,25 @@ export function giveBack(): Promise<void> {
 }
 
 async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise<void> {
-  const used = ownSlot();
+  const used = ownSaveSlot();
   useConfig.setState(knobs);
   useSelection.setState(looks);
   const now = useLive.getState();
-  if (now.run === began && (now.session === 'ready') === opened) await takeSlot(slot);
+  if (now.run === began && (now.session === 'ready') === opened) await takeSaveSlot(slot);
   else {
     const before = useLive.getState().run;
     if (run) await resume(run, slot);
     else if (opened) {
-      await takeSlot(slot);
+      await takeSaveSlot(slot);
       start(false);
     } else {
-      await withdraw();
-      await takeSlot(slot);
+      await discardRun();
+      await takeSaveSlot(slot);
     }
     if (run || opened) await isThere(before);
     useRuns.setState({ replaced: null });
   }
-  if (used !== slot && ownSlot() === slot) dropSaved(used).catch(() => undefined); // it may never have been saved
+  if (used !== slot && ownSaveSlot() === slot) dropSaved(used).catch(() => undefined); // it may never have been saved
   useConfig.setState(knobs); // a run that goes on brings its own
   useSelection.setState(looks); // and its own rollouts
 }

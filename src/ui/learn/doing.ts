@@ -51,7 +51,7 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
   try {
     await borrow();
     own.signal.throwIfAborted();
-    useSelection.setState({ ...exercise.look, ghost: null });
+    useSelection.setState({ ...exercise.look, preview: null });
     const seen = await armsOf(exercise, (progress) => tell({ progress }), own.signal);
     own.signal.throwIfAborted();
     const { answer, numbers } = exercise.find(seen);

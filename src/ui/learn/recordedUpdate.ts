@@ -1,7 +1,7 @@
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { pause, toBatch, useReplay } from '../replay/player.ts';
 import { useLive } from '../run/liveStore.ts';
-import { withdraw } from '../run/discardRun.ts';
+import { discardRun } from '../run/discardRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import type { RecordedUpdate, SeenArm } from './exercise.ts';
 import { Unable } from './said.ts';
@@ -21,7 +21,7 @@ export function standAt({ preset, update }: RecordedUpdate): SeenArm | null {
 
 /** The same, brought into view in place of a run or of another recording: the lab has to be borrowed. Rejects where it cannot be loaded, and when the signal says so. */
 export async function bringInView(wanted: RecordedUpdate, signal: AbortSignal): Promise<SeenArm> {
-  if (useLive.getState().session !== 'none') await withdraw();
+  if (useLive.getState().session !== 'none') await discardRun();
   const { preset, away } = useReplay.getState();
   if (preset !== wanted.preset || away) {
     const { backend, seed } = useConfig.getState().wanted;

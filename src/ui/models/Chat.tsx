@@ -2,7 +2,7 @@ import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, u
 import { Icon } from '../parts/Icon.tsx';
 import { short, whole } from '../parts/numberText.ts';
 import { Flow, type FlowChannel } from './Flow.tsx';
-import { Sampling } from './ModelSampling.tsx';
+import { ModelSampling } from './ModelSampling.tsx';
 import { clearText, say, stopWriting, useModels } from './modelStore.ts';
 import { TaskComposer } from './TaskComposer.tsx';
 import { useTasks } from './taskStore.ts';
@@ -148,7 +148,7 @@ function Composer() {
         <button type="button" disabled={writing || !begun} onClick={clearText}>
           <Icon name="restart" /> New conversation
         </button>
-        <Sampling />
+        <ModelSampling />
       </div>
     </form>
   );

@@ -2,7 +2,7 @@ import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 import { useModels } from './modelStore.ts';
 
 /** How the model draws. */
-export function Sampling() {
+export function ModelSampling() {
   const sampling = useModels((s) => s.sampling);
   const steps = useModels((s) => s.steps);
   return (

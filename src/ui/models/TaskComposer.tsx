@@ -6,7 +6,7 @@ import { paid, short } from '../parts/numberText.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
-import { Sampling } from './ModelSampling.tsx';
+import { ModelSampling } from './ModelSampling.tsx';
 import { stopWriting, useModels } from './modelStore.ts';
 import { anotherTask, beginTask, chooseEnv, playTurns, typeTurn, useTasks } from './taskStore.ts';
 
@@ -17,7 +17,7 @@ export function TaskComposer() {
     <div className="composer">
       {task ? <Play /> : <Choose />}
       <div className="row">
-        <Sampling />
+        <ModelSampling />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { following } from '../../config/linkedKnobs.ts';
+import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
@@ -8,7 +8,7 @@ import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import { standingOf } from '../../runs/standing.ts';
 import { short } from '../parts/numberText.ts';
-import type { GivenModel } from '../run/pickedModel.ts';
+import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { planTraining, useModels } from './modelStore.ts';
 import { goOnBeside, savedBeside, type SavedBeside, trainOn } from './trainModel.ts';
@@ -41,7 +41,7 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
   return <Training key={card.title} given={given} />;
 }
 
-function Training({ given }: { readonly given: GivenModel }) {
+function Training({ given }: { readonly given: PickedModel }) {
   const [preset, setPreset] = useState<PresetName>(CHOICES[0] ?? 'smollm2-calculator');
   const [changes, setChanges] = useState<Partial<RunConfig>>({});
   const config = useMemo(() => ({ ...presetConfig(preset), ...changes }), [preset, changes]);
@@ -49,7 +49,7 @@ function Training({ given }: { readonly given: GivenModel }) {
   useEffect(() => planTraining(config), [config, card]);
   const training = useModels((s) => s.training);
   const turn = (knobs: Partial<RunConfig>) =>
-    setChanges((before) => ({ ...before, ...knobs, ...following({ ...presetConfig(preset), ...before }, knobs) }));
+    setChanges((before) => ({ ...before, ...knobs, ...linkedKnobs({ ...presetConfig(preset), ...before }, knobs) }));
   const plan = training?.plan ?? null;
   const fits = plan !== null && !isTooLarge(plan);
   return (
@@ -94,7 +94,7 @@ function Training({ given }: { readonly given: GivenModel }) {
 }
 
 /** A run of an earlier visit beside the same checkpoint, to go on with. */
-function Saved({ given }: { readonly given: GivenModel }) {
+function Saved({ given }: { readonly given: PickedModel }) {
   const [saved, setSaved] = useState<SavedBeside | null>(null);
   const none = useLive((s) => s.session === 'none');
   useEffect(() => {

@@ -7,7 +7,7 @@ import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '
 import { SpeakerClient } from './speakerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { giveModel } from '../run/engine.ts';
-import type { GivenModel } from '../run/pickedModel.ts';
+import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
@@ -25,8 +25,8 @@ interface Opened {
 interface ModelsState {
   readonly looking: string | null; // the name of what is read just now
   readonly refused: { readonly name: string; readonly reasons: readonly string[] } | null;
-  readonly asked: GivenModel | null; // what is read just now, or was read last
-  readonly given: GivenModel | null; // what was chosen last
+  readonly asked: PickedModel | null; // what is read just now, or was read last
+  readonly given: PickedModel | null; // what was chosen last
   readonly card: ModelCard | null; // of that
   readonly plan: MemoryPlan | null;
   readonly training: TrainingWish | null; // what a run beside it would take, as asked last
@@ -178,7 +178,7 @@ function take(): void {
 }
 
 /** Reads the headers of a checkpoint's files and shows its card; a model that is open stays open. */
-export function lookAt(name: string, files: GivenModel['files']): void {
+export function lookAt(name: string, files: PickedModel['files']): void {
   useModels.setState({ looking: name, refused: null, problem: null, asked: { name, files } });
   send({ type: 'look', name, files, wish: useModels.getState().wish });
 }

@@ -1,7 +1,7 @@
 import { ggufFiles } from '../../base/ggufFiles.ts';
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from '../shell/notices.ts';
-import type { GivenModel } from '../run/pickedModel.ts';
+import type { PickedModel } from '../run/pickedModel.ts';
 import { lookAt } from './modelStore.ts';
 
 const MOST_TOKENIZER = 1 << 26;
@@ -26,7 +26,7 @@ async function holds(file: Blob, pattern: RegExp): Promise<boolean> {
 }
 
 /** A checkpoint by its files: the GGUF alone where there is one, with the other parts of its model; null without any file. */
-export function modelOf(files: readonly PlacedFile[]): GivenModel | null {
+export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
   const gguf = ggufFiles(files);
   const [first] = gguf.length > 0 ? gguf : files;
   if (!first) return null;

@@ -4,14 +4,14 @@ import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../resume/resumeRun.ts';
 import { lookForSaved } from '../resume/resumeOffers.ts';
 import { convert, givenModel, giveModel, start, startFrom, waitingRun } from '../run/engine.ts';
-import type { GivenModel } from '../run/pickedModel.ts';
+import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type Offer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 import { closeModel, useModels } from './modelStore.ts';
 
 /** Begins a run beside this checkpoint in the lab: under a preset with some of its knobs turned, or under the knobs as they are. */
-export function trainOn(given: GivenModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
+export function trainOn(given: PickedModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
   give(given);
   if (preset !== null) choosePreset(preset);
   if (Object.keys(changes).length > 0) edit(changes);
@@ -19,12 +19,12 @@ export function trainOn(given: GivenModel, preset: PresetName | null, changes: P
 }
 
 /** Goes on, paused, with a run that was saved beside this checkpoint. */
-export function goOnBeside(given: GivenModel, { run, slot }: SavedBeside): void {
+export function goOnBeside(given: PickedModel, { run, slot }: SavedBeside): void {
   give(given);
   void resume(run, slot);
 }
 
-function give(given: GivenModel): void {
+function give(given: PickedModel): void {
   if (useModels.getState().opened) closeModel(); // two of it would not fit
   giveModel(given);
   if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
@@ -34,7 +34,7 @@ function give(given: GivenModel): void {
 export type SavedBeside = Offer & { readonly run: NonNullable<Offer['run']> };
 
 /** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null where there is none. */
-export async function savedBeside(given: GivenModel): Promise<SavedBeside | null> {
+export async function savedBeside(given: PickedModel): Promise<SavedBeside | null> {
   const sha256 = await marked(given);
   if (sha256 === null) return null;
   if (useRuns.getState().offers.length === 0) await lookForSaved();
@@ -46,7 +46,7 @@ export async function savedBeside(given: GivenModel): Promise<SavedBeside | null
  * Gives a checkpoint to the run in the lab that it is for: the saved one that waits for it (which refuses another by name and waits on), one that was saved beside it, or a
  * fresh one under knobs that ask for a checkpoint. False where none of these is there, or another run goes on: nothing has changed then.
  */
-export async function takeForRun(given: GivenModel): Promise<boolean> {
+export async function takeForRun(given: PickedModel): Promise<boolean> {
   const waiting = waitingRun();
   const { applied, wanted } = useConfig.getState();
   const under = givenModel();
@@ -69,7 +69,7 @@ export async function takeForRun(given: GivenModel): Promise<boolean> {
 }
 
 /** By what it is known; null where its files cannot be read, which is told when it is opened. */
-async function marked(given: GivenModel): Promise<string | null> {
+async function marked(given: PickedModel): Promise<string | null> {
   const answer = await convert({ kind: 'mark', base: given });
   return answer.kind === 'marked' ? answer.mark.sha256 : null;
 }

@@ -1,2 +1,2 @@
 /** Whether the page is used by touch: a phone's width, or a screen whose only pointer is a finger. */
-export const isTouched = (): boolean => matchMedia('(max-width: 860px), (hover: none) and (pointer: coarse)').matches;
+export const usesTouch = (): boolean => matchMedia('(max-width: 860px), (hover: none) and (pointer: coarse)').matches;

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import { PRESETS } from '../../config/presets.ts';
 import { RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
@@ -76,8 +76,8 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. Training success is of the rollouts of this update. {EVALUATED_WORDS[evaluatedIn(begun)].success}:{' '}
-          {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {part}. Training success is of the rollouts of this update. {EVALUATION_WORDS[evaluationSetOf(begun)].success}
+          : {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </p>
       </details>
       {beside !== undefined && (

@@ -29,14 +29,14 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     }
     case 'rerun':
       return { kind: 'rerun', ...readings.rerun };
-    case 'ghost': {
+    case 'preview': {
       const kept = recording.batches.find(({ batch }) => batch.update === update);
       const flipped = kept && switchFor(question.changes, kept.config);
       if (!flipped) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
       const [batch, before] = [readings.ghosts[flipped], recordedBefore(kept.batch, readings.ghosts)];
       return {
-        kind: 'ghost',
-        ghost: { batch: { ...kept.batch, passes: [], ...batch }, before: { passes: [], ...before } },
+        kind: 'preview',
+        preview: { batch: { ...kept.batch, passes: [], ...batch }, before: { passes: [], ...before } },
       };
     }
     default:

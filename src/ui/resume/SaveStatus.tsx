@@ -5,7 +5,7 @@ import { useRuns } from '../runs/runStore.ts';
 const LOOK_MS = 5000;
 
 /** When the run under way was saved last, or why it is not. A hidden page draws nothing: it catches up when it is looked at. */
-export function Saved() {
+export function SaveStatus() {
   const [{ savedAt, refused, now }, setSeen] = useState(look);
   useEffect(() => {
     const refresh = () => {

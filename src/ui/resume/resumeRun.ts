@@ -1,12 +1,12 @@
 import { abandon, startFrom } from '../run/engine.ts';
 import type { Run } from '../../runs/run.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
-import { takeSlot } from '../runs/saveSlot.ts';
+import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 
 /** Goes on with a run of an earlier visit, paused, and saves it in its place from now on. */
 export async function resume(run: Run, slot: string): Promise<void> {
-  const own = await takeSlot(slot);
+  const own = await takeSaveSlot(slot);
   startFrom(run, own ? { slot } : { slot, copy: true });
 }
 

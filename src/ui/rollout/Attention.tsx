@@ -1,11 +1,11 @@
 import { type CSSProperties, useMemo, useState } from 'react';
 import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { useAnswer, useLearned } from '../run/runAnswers.ts';
 import { percent, whole } from '../parts/numberText.ts';
 import { type Source, wordOf } from '../run/inspect.ts';
-import { useInsists } from '../run/acceptedCost.ts';
-import { Unanswered } from '../run/CostQuestion.tsx';
+import { useCostAccepted } from '../run/acceptedCost.ts';
+import { CostQuestion } from '../run/CostQuestion.tsx';
 import { type Kind, KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from './readRollout.ts';
@@ -23,12 +23,12 @@ const ask = ({ batch, row, t, anyway }: Subject): Question => ({
 /** What the policy looked at when it drew a token: every head of a layer over the tokens before, and the share of each role. */
 export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {
   const learned = useLearned(source.batch.update);
-  const anyway = useInsists('attention');
+  const anyway = useCostAccepted('attention');
   const subject = useMemo(() => (learned && t > 0 ? { ...source, t, anyway } : null), [learned, source, t, anyway]);
-  const asked = useAsked('attention', subject, ask);
+  const asked = useAnswer('attention', subject, ask);
   if (t === 0) return <p className="faint">The first token has nothing before it.</p>;
   if (!asked) return <p className="faint waiting">Asking the run…</p>;
-  if (!asked.reply.ok) return <Unanswered kind="attention" reply={asked.reply} />;
+  if (!asked.reply.ok) return <CostQuestion kind="attention" reply={asked.reply} />;
   const { attention } = asked.reply.answer;
   if (!attention) return <p className="faint">The weights of this update are no longer kept.</p>;
   return <Maps attention={attention} subject={asked.subject} />;

@@ -1,12 +1,12 @@
 import { CHANNEL_NAMES, CHANNELS, type ChannelView } from './channels.ts';
 import { KINDS } from './kinds.ts';
 import { RampLegend } from './RampLegend.tsx';
-import { chooseChannel, useSelection, type Ghost } from '../shell/selectionStore.ts';
+import { chooseChannel, useSelection, type ShownPreview } from '../shell/selectionStore.ts';
 
 interface Props {
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: Ghost | null; // what is tried
+  readonly preview: ShownPreview | null; // what is tried
 }
 
 /** Chooses what the fill of the tokens says, with the legend that goes with it. */

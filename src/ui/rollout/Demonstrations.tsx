@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
-import type { Said } from '../../domain/demonstrationText.ts';
+import type { SpokenText } from '../../domain/demonstrationText.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked } from '../run/runAnswers.ts';
+import { useAnswer } from '../run/runAnswers.ts';
 import { useLive } from '../run/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { type Kind, KINDS } from './kinds.ts';
@@ -14,7 +14,7 @@ const ask = (): Question => ({ kind: 'demonstrations' });
 export function Demonstrations() {
   const step = useLive((s) => Math.floor(s.phaseDone));
   const subject = useMemo(() => ({ step }), [step]);
-  const asked = useAsked('demonstrations', subject, ask);
+  const asked = useAnswer('demonstrations', subject, ask);
   const [chosen, setChosen] = useState(0);
   const shown = asked?.reply.ok ? asked.reply.answer.shown : null;
   if (!shown) return null;
@@ -55,7 +55,7 @@ export function Demonstrations() {
   );
 }
 
-function kindOf({ role, text }: Said): Kind {
+function kindOf({ role, text }: SpokenText): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
   return text.includes('<tool_call>') ? 'call' : 'answer';

@@ -3,9 +3,9 @@ import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from './branches.ts';
 import { arrow, perCent, short, signed, whole } from '../parts/numberText.ts';
 import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
-import { useInsists } from '../run/acceptedCost.ts';
+import { useCostAccepted } from '../run/acceptedCost.ts';
 import { useLive } from '../run/liveStore.ts';
-import { Unanswered } from '../run/CostQuestion.tsx';
+import { CostQuestion } from '../run/CostQuestion.tsx';
 import '../styles/distribution.css';
 
 const MOST_BARS = 10;
@@ -35,7 +35,7 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
   if (!reply.ok) {
     return (
       <div className="distribution">
-        <Unanswered kind="distribution" reply={reply} />
+        <CostQuestion kind="distribution" reply={reply} />
       </div>
     );
   }
@@ -170,7 +170,7 @@ function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'dis
     readonly reply: Reply<'distribution'>;
   }>();
   const version = useLive((s) => s.batchVersion);
-  const anyway = useInsists('distribution');
+  const anyway = useCostAccepted('distribution');
   const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
   useEffect(() => {
     if (settled.current?.source === source && settled.current.t === t) return;

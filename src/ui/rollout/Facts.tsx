@@ -7,11 +7,11 @@ import { percent, short, signed } from '../parts/numberText.ts';
 import { KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { PART_LABELS, partsOfToken } from './rewardParts.ts';
-import { Deeper } from './TokenExplanations.tsx';
+import { TokenExplanations } from './TokenExplanations.tsx';
 import { whatPushed } from './pushWords.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
-import { TriedFacts } from './TriedFacts.tsx';
+import { PreviewFacts } from './PreviewFacts.tsx';
 
 /** For a recording: it used the clipped surrogate, and only its last epoch is known. */
 const RECORDED = { epochs: 1, surrogate: 'clipped' } as const;
@@ -38,9 +38,9 @@ export function Facts({ t }: { readonly t: number }) {
       {!kept && <p className="chip filtered">not trained (filtered)</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
       {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
-      <TriedFacts i={i} />
+      <PreviewFacts i={i} />
       {source && <Distribution source={source} t={t} />}
-      {source && <Deeper source={source} t={t} />}
+      {source && <TokenExplanations source={source} t={t} />}
       <Recorded t={t} />
     </>
   );

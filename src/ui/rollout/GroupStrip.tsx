@@ -11,7 +11,7 @@ import { NoRollouts } from './NoRollouts.tsx';
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
   const { batch, episode } = useCurrent();
-  const ghost = useSelection((s) => s.ghost);
+  const preview = useSelection((s) => s.preview);
   const group = episode?.group ?? 0;
   const members = batch.episodes.filter((e) => e.group === group);
   const groups = new Set(batch.episodes.map((e) => e.group)).size;
@@ -53,7 +53,7 @@ export function GroupStrip() {
         )}
       </div>
       <div className="row rollouts">
-        <Chips members={members} kept={ghost?.of === batch ? ghost.batch.kept : batch.kept} />
+        <Chips members={members} kept={preview?.of === batch ? preview.batch.kept : batch.kept} />
         <GroupSummary
           members={members}
           chosen={episode}

@@ -1,13 +1,13 @@
 import { CHANNELS, type Channel, type ChannelView } from './channels.ts';
 import { short } from '../parts/numberText.ts';
-import type { Ghost } from '../shell/selectionStore.ts';
-import { unmeasured } from './missingNumbers.ts';
+import type { ShownPreview } from '../shell/selectionStore.ts';
+import { whyNotMeasured } from './missingNumbers.ts';
 
 interface Props {
   readonly channel: Channel;
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: Ghost | null; // what is tried
+  readonly preview: ShownPreview | null; // what is tried
 }
 
 /** Which tokens a channel says nothing of: the hatched ones. */
@@ -17,7 +17,7 @@ const NOTHING_SAID = {
   response: 'the prompt',
 } as const;
 
-/** What a trial makes of a channel, by its name; of the others it says nothing: nobody has followed what the policy would have become. */
+/** What a preview makes of a channel, by its name; of the others it says nothing: nobody has followed what the policy would have become. */
 const TRIED: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'advantage, was → would be',
   gradient: 'push on log π, was → would be',
@@ -28,7 +28,7 @@ const TRIED: Readonly<Partial<Record<Channel, string>>> = {
 export function RampLegend({ channel, view, scale, preview }: Props) {
   const { ramp, doc, over, where } = CHANNELS[channel];
   const { config } = view;
-  const missing = unmeasured(view, channel);
+  const missing = whyNotMeasured(view, channel);
   if (missing !== null) {
     return (
       <p className="row small soft legend" aria-label="Legend">
@@ -74,7 +74,7 @@ export function RampLegend({ channel, view, scale, preview }: Props) {
   );
 }
 
-function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: Ghost }) {
+function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
   const { label, passes } = preview;
   const said = TRIED[channel];
   if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;

@@ -6,7 +6,7 @@ const Attention = lazy(() => import('./Attention.tsx').then((m) => ({ default: m
 const Why = lazy(() => import('../update/Why.tsx').then((m) => ({ default: m.Why })));
 
 /** What costs the run some work to tell of a token: asked for only while it is open. */
-export function Deeper({ source, t }: { readonly source: Source; readonly t: number }) {
+export function TokenExplanations({ source, t }: { readonly source: Source; readonly t: number }) {
   return (
     <>
       <Opened title="Why did it move?">

@@ -5,7 +5,7 @@ import { turnInView, useCurrent, type Current } from '../run/currentRollout.ts';
 import { paid } from '../parts/numberText.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { useMoved } from './tokenChanges.ts';
+import { useTokenChanges } from './tokenChanges.ts';
 import { type Span, type Turn, turnsUpTo } from './readRollout.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
@@ -19,18 +19,25 @@ import { ChannelBar } from './ChannelBar.tsx';
 export function Trajectory() {
   const recorded = useCurrent();
   const picked = useSelection((s) => s.channel);
-  const held = useSelection((s) => s.ghost);
-  const ghost = held?.of === recorded.batch ? held : null;
-  const current = useMemo(() => (ghost ? { ...recorded, batch: ghost.batch } : recorded), [ghost, recorded]);
+  const held = useSelection((s) => s.preview);
+  const preview = held?.of === recorded.batch ? held : null;
+  const current = useMemo(() => (preview ? { ...recorded, batch: preview.batch } : recorded), [preview, recorded]);
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
   const config = live.batchConfig;
-  const moved = useMoved(recorded.batch, rollout.row, config, CHANNELS[ghost?.channel ?? picked].over === 'rollout');
+  const moved = useTokenChanges(
+    recorded.batch,
+    rollout.row,
+    config,
+    CHANNELS[preview?.channel ?? picked].over === 'rollout',
+  );
   const view = useMemo((): ChannelView => {
     const was = { batch: recorded.batch, config, row: rollout.row, moved };
-    return ghost ? { ...was, batch: ghost.batch, config: ghost.config, was: { ...was, batch: ghost.was } } : was;
-  }, [ghost, recorded, config, rollout, moved]);
+    return preview
+      ? { ...was, batch: preview.batch, config: preview.config, was: { ...was, batch: preview.was } }
+      : was;
+  }, [preview, recorded, config, rollout, moved]);
   const scaleOf = useMemo(() => scalesOf(view), [view]);
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
@@ -39,7 +46,7 @@ export function Trajectory() {
 
   const settled = useTurnByTurn(picked, shownTurns.length);
   // what is tried comes with its legend, at once
-  const channelOf = (place: number) => ghost?.channel ?? settled(place);
+  const channelOf = (place: number) => preview?.channel ?? settled(place);
 
   const onKey = (event: KeyboardEvent) => {
     const length = revealed ?? rollout.words.length;
@@ -57,14 +64,14 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Rollout</h2>
         {live.isExample && <span className="chip example">recording</span>}
-        <ChannelBar view={view} scale={scaleOf(ghost?.channel ?? picked)} preview={ghost} />
+        <ChannelBar view={view} scale={scaleOf(preview?.channel ?? picked)} preview={preview} />
       </div>
       <div
         className="turns"
         ref={body}
         role="toolbar"
         aria-label="Tokens; arrow keys move"
-        aria-busy={!ghost && shownTurns.some((_, place) => settled(place) !== picked)}
+        aria-busy={!preview && shownTurns.some((_, place) => settled(place) !== picked)}
         tabIndex={-1}
         onKeyDown={onKey}
       >

@@ -3,7 +3,7 @@ import { isMeasured } from '../../domain/batch.ts';
 import type { Channel, ChannelView } from './channels.ts';
 
 /** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */
-export function unmeasured({ batch, config }: ChannelView, channel: Channel): string | null {
+export function whyNotMeasured({ batch, config }: ChannelView, channel: Channel): string | null {
   if (channel !== 'kl' && channel !== 'value') return null;
   const list = channel === 'kl' ? 'refLogprobs' : 'values';
   if (config && isMeasured({ batch, config }, list)) return null;

@@ -4,7 +4,12 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Moved } from './channels.ts';
 
 /** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */
-export function useMoved(batch: BatchView, row: number, config: RunConfig | null, wanted: boolean): Moved | null {
+export function useTokenChanges(
+  batch: BatchView,
+  row: number,
+  config: RunConfig | null,
+  wanted: boolean,
+): Moved | null {
   const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
   useEffect(() => {
     if (!wanted || !config) return;

@@ -2,7 +2,7 @@ import { bytes, duration } from '../parts/numberText.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Question } from '../../wire/questions.ts';
 import type { Missing } from './inspect.ts';
-import { insist } from './acceptedCost.ts';
+import { acceptCost } from './acceptedCost.ts';
 
 /** What an answer takes, as a part of a sentence: “about 40 s, and up to 700 MB of memory beside the run's”. */
 export function costWords({ seconds, bytes: more }: Cost): string {
@@ -11,7 +11,7 @@ export function costWords({ seconds, bytes: more }: Cost): string {
 }
 
 /** In place of an answer: why there is none; where it only costs much, what, and a button that asks all the same. */
-export function Unanswered({
+export function CostQuestion({
   kind,
   reply: { message, cost },
 }: {
@@ -25,7 +25,7 @@ export function Unanswered({
         This runs the model a second time, on the CPU: {costWords(cost)}. Training continues, more slowly. Pause it for
         a faster answer.
       </p>
-      <button type="button" onClick={() => insist(kind)}>
+      <button type="button" onClick={() => acceptCost(kind)}>
         Ask anyway
       </button>
     </div>

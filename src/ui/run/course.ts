@@ -8,7 +8,7 @@ import {
   slopeInterval,
   type Interval,
 } from '../../base/inference.ts';
-import { type Evaluated, evaluatedIn, isWholeSet } from '../../domain/evaluationSet.ts';
+import { type EvaluationSet, evaluationSetOf, isWholeSet } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Series } from '../../runs/series.ts';
@@ -53,7 +53,7 @@ export interface HeldOut {
   readonly now: number;
   readonly best: number;
   readonly tasks: number; // different ones
-  readonly kind: Evaluated;
+  readonly kind: EvaluationSet;
   readonly whole: boolean; // all tasks there are
   readonly interval: Interval | null; // of `now`, exact, for that many tasks; null: all tasks there are, so none is sampled
   readonly changed: 'more' | 'less' | 'unclear'; // by Fisher's test; of all tasks there are, by the first evaluations and the last
@@ -169,7 +169,7 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   const values = Array.from(curve.points.y);
   const whole = config !== null && isWholeSet(tasks, config);
   const best = Math.max(...values);
-  const known = { kind: config ? evaluatedIn(config) : 'mixed', before, now, best, tasks, whole } as const;
+  const known = { kind: config ? evaluationSetOf(config) : 'mixed', before, now, best, tasks, whole } as const;
   if (whole) {
     // no task is sampled: what can be chance is which update was evaluated
     const { gain } = endsOf(values);

@@ -1,6 +1,6 @@
 import { dropSaved } from '../runs/database.ts';
 import { forgetLatest } from '../runs/saving.ts';
-import { ownSlot } from '../runs/saveSlot.ts';
+import { ownSaveSlot } from '../runs/saveSlot.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../replay/player.ts';
 import { clearBatches } from './batches.ts';
@@ -8,10 +8,10 @@ import { abandon } from './engine.ts';
 import { live, showCurves, showNoBatch, STILL, useLive } from './liveStore.ts';
 
 /** Takes the run off the page as if none had begun: its worker ends, nothing of it is saved, and the recording is back. */
-export async function withdraw(): Promise<void> {
+export async function discardRun(): Promise<void> {
   abandon();
   forgetLatest();
-  dropSaved(ownSlot()).catch(() => undefined); // where nothing can be saved, nothing was
+  dropSaved(ownSaveSlot()).catch(() => undefined); // where nothing can be saved, nothing was
   clearBatches();
   showNoBatch();
   showCurves(new Map());

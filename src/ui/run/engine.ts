@@ -6,7 +6,7 @@ import type { Attempt } from '../../domain/preferences.ts';
 import type { FolderTask } from '../../wire/folderMessages.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import type { Run } from '../../runs/run.ts';
-import type { GivenModel } from './pickedModel.ts';
+import type { PickedModel } from './pickedModel.ts';
 import { RunClient, type ToldEvent } from './runClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
@@ -25,7 +25,7 @@ const MORE_UPDATES = 50;
 let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
-let base: GivenModel | null = null; // the checkpoint that runs on one put adapters beside
+let base: PickedModel | null = null; // the checkpoint that runs on one put adapters beside
 let resuming: Resuming | null = null; // asked for, not there yet
 let waiting: Resuming | null = null; // for the checkpoint that it learns beside
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
@@ -127,12 +127,12 @@ export function giveFacts(own: Facts | null): void {
 }
 
 /** The checkpoint that runs begun from now on put adapters beside, where they learn beside one. */
-export function giveModel(given: GivenModel): void {
+export function giveModel(given: PickedModel): void {
   base = given;
 }
 
 /** That checkpoint; null before the first. */
-export const givenModel = (): GivenModel | null => base;
+export const givenModel = (): PickedModel | null => base;
 
 /** The saved run that was asked for and waits for the checkpoint that it learns beside. */
 export const waitingRun = (): Resuming | null => waiting;

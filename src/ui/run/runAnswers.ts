@@ -7,7 +7,7 @@ import { question } from './transport.ts';
 type Kind = Question['kind'] & Answer['kind'];
 
 /** What was answered, and about what. */
-export interface Asked<S, K extends Kind> {
+export interface Answered<S, K extends Kind> {
   readonly subject: S;
   readonly reply: Reply<K>;
 }
@@ -17,12 +17,12 @@ export interface Asked<S, K extends Kind> {
  * comes meanwhile waits, and the newest takes the place of those that waited. Returns the last answer, be it of the subject
  * before; undefined before the first. `ask` must be the same function every time.
  */
-export function useAsked<S extends object, K extends Kind>(
+export function useAnswer<S extends object, K extends Kind>(
   kind: K,
   subject: S | null,
   ask: (subject: S) => Question,
-): Asked<S, K> | undefined {
-  const [got, setGot] = useState<Asked<S, K>>();
+): Answered<S, K> | undefined {
+  const [got, setGot] = useState<Answered<S, K>>();
   const newest = useRef(subject);
   const busy = useRef(false);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { Course, HeldOut, Trend } from './course.ts';
-import { EVALUATED_WORDS, evaluatedWords } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
 import { duration, percent, points } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
 
@@ -38,12 +38,12 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
       return `Trapped: ${percent(success.now)} solved`;
     case 'falling':
       if (heldOut && (heldOut.fell || heldOut.changed === 'less'))
-        return `Falling on ${EVALUATED_WORDS[heldOut.kind].tasks}: ${percent(heldOut.fell ? heldOut.best : heldOut.before)} → ${percent(heldOut.now)}`;
+        return `Falling on ${EVALUATION_WORDS[heldOut.kind].tasks}: ${percent(heldOut.fell ? heldOut.best : heldOut.before)} → ${percent(heldOut.now)}`;
       return trend && trend.interval.high < 0
         ? `Falling: ${moved}`
         : `Falling: ${percent(best)} → ${percent(success.now)}`;
     case 'apart':
-      return `Falling on ${EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks}: ${evaluated}`;
+      return `Falling on ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}: ${evaluated}`;
     case 'watched':
       return `Watch it: ${moved ?? `${percent(success.now)} solved`}`;
     case 'solved':
@@ -56,7 +56,7 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
       if (trend && trend.interval.low > 0)
         return trend.change < SLOW * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
       if (gain && gain.interval.low > 0) return `Learned: ${points(gain.last - gain.first)} points since the start`;
-      return `Learning: ${evaluated ?? moved} of ${EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
+      return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
     case 'unclear':
       return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
   }
@@ -83,7 +83,7 @@ const changeWords = ({ change, per, updates, interval }: Trend) =>
 /** Success on what is evaluated, with its exact interval where the tasks are a sample. */
 function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
   const between = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
-  return `${evaluatedWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
+  return `${evaluationWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
 }
 
 function remarkOn(
@@ -96,7 +96,7 @@ function remarkOn(
       return alarm(health) ?? 'Rollouts of a task look alike, so there is little left to learn from.';
     case 'falling':
       if (heldOut?.fell && heldOut.changed !== 'less')
-        return `${EVALUATED_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
+        return `${EVALUATION_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
       return `Its best was ${percent(best)}. Try a lower learning rate.`;
     case 'apart':
       return heldOut?.kind === 'all'

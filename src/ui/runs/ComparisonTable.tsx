@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** What the runs on the chart differ in, and their results. Knobs they share are left out. */
-export function Compared({ lines, baseline }: Props) {
+export function ComparisonTable({ lines, baseline }: Props) {
   const runs = lines.map(({ run }) => run);
   const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
   return (

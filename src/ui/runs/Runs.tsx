@@ -9,9 +9,9 @@ import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/runs.css';
-import { TrialPanel } from '../comparisons/ComparisonPanel.tsx';
+import { ComparisonPanel } from '../comparisons/ComparisonPanel.tsx';
 import { chooseFile } from '../checkpoints/importFolder.ts';
-import { Compared } from './ComparisonTable.tsx';
+import { ComparisonTable } from './ComparisonTable.tsx';
 import { EveryCurve } from './EveryCurve.tsx';
 import type { Line } from './line.ts';
 import { OnlyRun } from './OnlyRun.tsx';
@@ -43,7 +43,7 @@ export function Runs() {
       <Header />
       <main className="runs screen pane" data-pane="watch">
         <section className="run-list panel" aria-labelledby="runs-title">
-          <TrialPanel />
+          <ComparisonPanel />
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">kept in this browser, the newest 24</span>
@@ -114,7 +114,7 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
               {runs.length > 1 && <p className="soft">Tick a second run to compare their knobs.</p>}
             </>
           ) : (
-            <Compared lines={lines} baseline={baseline} />
+            <ComparisonTable lines={lines} baseline={baseline} />
           )}
         </>
       ) : (

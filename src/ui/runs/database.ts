@@ -36,7 +36,7 @@ export async function readAll(late: (words: string) => void): Promise<readonly K
 }
 
 /** Where something is saved, oldest save first; damaged ones count as the oldest. */
-export async function slotsKept(): Promise<readonly string[]> {
+export async function usedSaveSlots(): Promise<readonly string[]> {
   const kept = await readAll(() => undefined);
   const ordered = kept.map(({ slot, value }) => {
     const { order, savedAt } = (value ?? {}) as Readonly<Record<string, unknown>>;

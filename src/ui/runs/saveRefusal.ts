@@ -4,7 +4,7 @@ import type { Run } from '../../runs/run.ts';
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /** Why a browser would not save a run, in words, and what can be done about it. */
-export async function refusal(error: unknown, { checkpoint }: Run): Promise<string> {
+export async function saveRefusal(error: unknown, { checkpoint }: Run): Promise<string> {
   const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
   if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
   const needs = `this browser’s storage is full. The run needs ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;

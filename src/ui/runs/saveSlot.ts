@@ -17,22 +17,22 @@ let own: string | null = null;
 let lock: Asked | null = null; // of `own`
 
 /** Where this tab saves its runs: a place of its own, named at the first call, and kept from other tabs while this one is open. */
-export function ownSlot(): string {
+export function ownSaveSlot(): string {
   if (own === null) {
-    own = freshSlot();
+    own = freshSaveSlot();
     lock = ask(own);
   }
   return own;
 }
 
 /** A place that no run was saved at yet. */
-export function freshSlot(): string {
+export function freshSaveSlot(): string {
   const chance = crypto.getRandomValues(new Uint32Array(2));
   return `${Date.now().toString(36).padStart(9, '0')}-${[...chance].map((n) => n.toString(36)).join('')}`;
 }
 
 /** Whether the run kept at `slot` goes on in this tab, saved there from now on; false where another tab has it, or where nobody can tell. */
-export async function takeSlot(slot: string): Promise<boolean> {
+export async function takeSaveSlot(slot: string): Promise<boolean> {
   if (slot === own) return true;
   const next = ask(slot);
   if (!(await next.held)) return false;

@@ -5,10 +5,10 @@ import { standingOf } from '../../runs/standing.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { refusal } from './saveRefusal.ts';
-import { dropSaved, slotsKept, writeSaved } from './database.ts';
+import { saveRefusal } from './saveRefusal.ts';
+import { dropSaved, usedSaveSlots, writeSaved } from './database.ts';
 import { nextOrder } from './saveOrder.ts';
-import { isFree, ownSlot } from './saveSlot.ts';
+import { isFree, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
 import type { Saved } from './storedRun.ts';
 
@@ -66,13 +66,13 @@ async function write(): Promise<void> {
   [writing, waiting] = [true, null];
   const began = performance.now();
   try {
-    const writes = writeSaved(ownSlot(), noted);
+    const writes = writeSaved(ownSaveSlot(), noted);
     pace = { began, cost: performance.now() - began };
     await writes;
     useRuns.setState({ savedAt: noted.savedAt, refused: '' });
     if (!pruned) void prune();
   } catch (error) {
-    useRuns.setState({ refused: `not saved: ${await refusal(error, noted.run)}` });
+    useRuns.setState({ refused: `not saved: ${await saveRefusal(error, noted.run)}` });
   }
   writing = false;
   schedule();
@@ -82,7 +82,7 @@ async function write(): Promise<void> {
 async function prune(): Promise<void> {
   pruned = true;
   try {
-    const others = (await slotsKept()).filter((slot) => slot !== ownSlot());
+    const others = (await usedSaveSlots()).filter((slot) => slot !== ownSaveSlot());
     for (const slot of others.slice(0, Math.max(0, others.length - MOST_KEPT))) {
       if (await isFree(slot)) await dropSaved(slot);
     }

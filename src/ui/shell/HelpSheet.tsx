@@ -1,7 +1,7 @@
 import { setSingleKeys, useSelection } from './selectionStore.ts';
 import { PLACE_LIST, SCREENS, type Screen } from '../address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { isTouched } from '../parts/touchScreen.ts';
+import { usesTouch } from '../parts/touchScreen.ts';
 
 /** The keys of a place's views, and what they open. */
 const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {
@@ -49,7 +49,7 @@ const FINGERS: readonly (readonly [place: string, does: string])[] = [
 export function HelpSheet() {
   const singleKeys = useSelection((s) => s.singleKeys);
   const close = () => useSelection.setState({ help: false });
-  const touched = isTouched();
+  const touched = usesTouch();
   const keys = (
     <>
       <dl>

@@ -6,7 +6,7 @@ import { bytes, count, duration } from '../parts/numberText.ts';
 import { hasWebGpu } from '../parts/webGpu.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { stepWords } from '../run/stepWords.ts';
-import { Saved } from '../resume/SaveStatus.tsx';
+import { SaveStatus } from '../resume/SaveStatus.tsx';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 
 /** What runs on what, how fast, and which stage it is in. */
@@ -33,7 +33,7 @@ export function StatusLine() {
         )}
         {memory > 0 && <span>{bytes(memory)}</span>}
         <span>seed {seed}</span>
-        <Saved />
+        <SaveStatus />
       </span>
     </footer>
   );

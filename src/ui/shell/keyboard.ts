@@ -47,7 +47,7 @@ const actions: Readonly<Record<string, () => void>> = {
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
   t: () => useSelection.setState({ touring: true }),
-  m: () => void import('../rollout/ghost.ts').then((ghost) => ghost.pressGhost()),
+  m: () => void import('../rollout/previewStore.ts').then((preview) => preview.pressPreview()),
   p: () => useSelection.setState({ playing: true }),
   c: () => useSelection.setState({ choosing: true }),
   s: () => useSelection.setState({ sharing: true }),

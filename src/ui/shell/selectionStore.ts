@@ -12,9 +12,9 @@ export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
 
 /** A batch as its update would have treated it with knobs turned. */
-export interface Ghost {
+export interface ShownPreview {
   readonly of: BatchView;
-  readonly was: BatchView; // `of` as its own knobs make it by the same arithmetic: what the ghost is compared with
+  readonly was: BatchView; // `of` as its own knobs make it by the same arithmetic: what the preview is compared with
   readonly batch: BatchView;
   readonly config: RunConfig; // with the knobs turned
   readonly label: string;
@@ -51,7 +51,7 @@ interface SelectionState {
   readonly touring: boolean; // the tour is on
   readonly choosing: boolean; // a preset is being chosen
   readonly playing: boolean; // a task is being played by hand
-  readonly ghost: Ghost | null; // shown in place of the batch while it is held
+  readonly preview: ShownPreview | null; // shown in place of the batch while it is held
   readonly lit: Lit | null; // of the batch in view
 }
 
@@ -82,7 +82,7 @@ export const useSelection = create<SelectionState>()(() => ({
   playing: false,
   touring: false,
   choosing: false,
-  ghost: null,
+  preview: null,
   lit: null,
 }));
 
@@ -94,7 +94,7 @@ export function selectRow(row: number): void {
 
 /** Chooses what the fill of the tokens says, of what is tried on them too. */
 export function chooseChannel(channel: Channel): void {
-  useSelection.setState(({ ghost }) => ({ channel, ghost: ghost && { ...ghost, channel } }));
+  useSelection.setState(({ preview }) => ({ channel, preview: preview && { ...preview, channel } }));
 }
 
 /** Chooses a token and with it its turn. */

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { PresetName } from '../../config/presets.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -150,7 +150,7 @@ function Progress() {
     return (
       <b role="status">
         Your agent: {percent(heldOut?.first)} → {percent(heldOut?.latest)} of{' '}
-        {EVALUATED_WORDS[evaluatedIn(config)].tasks} solved, in {counted(update, 'update')}.
+        {EVALUATION_WORDS[evaluationSetOf(config)].tasks} solved, in {counted(update, 'update')}.
       </b>
     );
   }
@@ -167,7 +167,7 @@ function Details({
   readonly chosen: boolean;
 }) {
   const heldOut = series.get('eval/success');
-  const { success } = EVALUATED_WORDS[evaluatedIn(begun)];
+  const { success } = EVALUATION_WORDS[evaluationSetOf(begun)];
   return (
     <p className="duel-details">
       {chosen && 'This task was chosen because the two agents differ on it. '}

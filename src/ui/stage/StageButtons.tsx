@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import type { PresetName } from '../../config/presets.ts';
 import { RECORDINGS } from '../../config/recordings.ts';
 import { useAddress } from '../address/address.ts';
-import { noteLeft } from '../address/lastAddress.ts';
+import { noteAddress } from '../address/lastAddress.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { toNearest } from '../replay/player.ts';
@@ -65,7 +65,7 @@ function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed
     // with the recording's seed the reader's curve would retrace the recorded one on the CPU, and look like a replay
     if (useConfig.getState().wanted.seed === recordedSeed) edit({ seed: recordedSeed + 1 });
     start(true);
-    noteLeft('#/lab'); // there is a run to come back to
+    noteAddress('#/lab'); // there is a run to come back to
   }
 }
 

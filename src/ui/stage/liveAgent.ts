@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { differences, useConfig } from '../knobs/configStore.ts';
-import { useAsked } from '../run/runAnswers.ts';
+import { useAnswer } from '../run/runAnswers.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
 import type { Question } from '../../wire/questions.ts';
@@ -29,7 +29,7 @@ export function useOwnPlays(seed: number | undefined, own: boolean): void {
     () => (own && ready && update > 0 && seed !== undefined ? { seed, update } : null),
     [own, ready, seed, update],
   );
-  const asked = useAsked('talk', task, askFor);
+  const asked = useAnswer('talk', task, askFor);
   useEffect(() => {
     if (!asked?.reply.ok) return;
     const { said, vocabulary } = asked.reply.answer;

@@ -9,9 +9,9 @@ import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
-import { Overall } from './EvaluationChange.tsx';
-import { Sampling } from './VoiceSampling.tsx';
-import { playOn, regenerate, type Said, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
+import { EvaluationChange } from './EvaluationChange.tsx';
+import { VoiceSampling } from './VoiceSampling.tsx';
+import { playOn, regenerate, type SpokenTurn, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
 import { TaskForm } from './TaskForm.tsx';
 import { VoiceColumn } from './VoiceColumn.tsx';
 
@@ -39,7 +39,7 @@ export function Talk() {
           {session === 'ready' ? (
             <>
               <TaskForm />
-              <Sampling />
+              <VoiceSampling />
             </>
           ) : (
             <NobodyYet starting={session === 'starting'} />
@@ -61,7 +61,7 @@ export function Talk() {
                 <VoiceColumn key={voice} voice={voice} said={its} />
               ))}
             </div>
-            <Overall />
+            <EvaluationChange />
           </div>
         )}
         {voices.length > 0 && <Looked />}
@@ -98,7 +98,7 @@ function Empty() {
 }
 
 /** A word more, a turn more, all of it; and the same task once more. */
-function Steps({ said }: { readonly said: readonly Said[] }) {
+function Steps({ said }: { readonly said: readonly SpokenTurn[] }) {
   const { shown, flowing, asking } = useTalk();
   const all = Math.max(...said.map(spoken));
   const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), flowing: false });
@@ -133,14 +133,14 @@ function Steps({ said }: { readonly said: readonly Said[] }) {
 }
 
 /** What was said beside other rollouts, where it can be looked at token by token and saved; each voice is of its own step. */
-async function openAsRollouts(said: readonly Said[]): Promise<void> {
+async function openAsRollouts(said: readonly SpokenTurn[]): Promise<void> {
   const { openBatches } = await import('../rollouts/openRollouts.ts');
   const kept = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
   openBatches('talk', kept, said[0]?.source.vocabulary ?? []);
 }
 
 /** One token more, and what else could stand there. */
-function stepToken(said: readonly Said[], show: (tokens: number) => void): void {
+function stepToken(said: readonly SpokenTurn[], show: (tokens: number) => void): void {
   const { shown } = useTalk.getState();
   show(shown + 1);
   const last = said.at(-1);

@@ -11,11 +11,11 @@ import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
 import { useFold } from '../rollout/useFold.tsx';
 import { useLive } from '../run/liveStore.ts';
-import { type Said, shownUpTo, useTalk } from './talkStore.ts';
+import { type SpokenTurn, shownUpTo, useTalk } from './talkStore.ts';
 
 interface Props {
   readonly voice: Voice;
-  readonly said: Said;
+  readonly said: SpokenTurn;
 }
 
 /** What one voice says of a task, as far as it is shown: turn by turn, tools as they answer. */

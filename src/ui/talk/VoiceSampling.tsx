@@ -2,7 +2,7 @@ import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 import { runSampling, useTalk } from './talkStore.ts';
 
 /** How answers are drawn; the run keeps its own. */
-export function Sampling() {
+export function VoiceSampling() {
   const sampling = useTalk((s) => s.sampling);
   const set = (changed: typeof sampling) => useTalk.setState({ sampling: changed });
   return (

@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /** What one voice said of a task, to its end. */
-export interface Said {
+export interface SpokenTurn {
   readonly asked: Asked;
   readonly source: Source;
   readonly rollout: Rollout;
@@ -37,7 +37,7 @@ interface TalkState {
   readonly words: readonly string[]; // one for each blank
   readonly seed: number;
   readonly sampling: TalkSampling;
-  readonly said: Readonly<Partial<Record<Voice, Said>>>;
+  readonly said: Readonly<Partial<Record<Voice, SpokenTurn>>>;
   readonly shown: number; // tokens of the agent that are shown, in each voice
   readonly flowing: boolean; // they come by themselves
   readonly looked: TokenAt | null;
@@ -144,7 +144,7 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
   try {
-    const said: Partial<Record<Voice, Said>> = taken ? { ...useTalk.getState().said } : {};
+    const said: Partial<Record<Voice, SpokenTurn>> = taken ? { ...useTalk.getState().said } : {};
     for (const voice of voices) {
       const { task, luck, take } = asked;
       const script = taken?.script ?? [];
@@ -168,12 +168,12 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
 }
 
 /** Tokens of the agent in what was said. */
-export function spoken({ source: { batch } }: Said): number {
+export function spoken({ source: { batch } }: SpokenTurn): number {
   return batch.roles.reduce((sum, role) => sum + Number(role === Role.action), 0);
 }
 
 /** How far a voice is shown with so many tokens of the agent: up to its next one, so what a tool answers comes at once. */
-export function shownUpTo({ source: { batch }, rollout }: Said, tokens: number): number {
+export function shownUpTo({ source: { batch }, rollout }: SpokenTurn, tokens: number): number {
   let own = 0;
   for (let t = 0; t < rollout.words.length; t++) {
     if (batch.roles[t] === Role.action && ++own > tokens) return t;
@@ -182,7 +182,7 @@ export function shownUpTo({ source: { batch }, rollout }: Said, tokens: number):
 }
 
 /** Tokens of the agent until every voice has finished its turn. */
-export function turnEnd(said: readonly Said[], tokens: number): number {
+export function turnEnd(said: readonly SpokenTurn[], tokens: number): number {
   return Math.max(
     tokens,
     ...said.map(({ source: { batch } }) => {

@@ -1,12 +1,12 @@
 import { Fragment, useMemo } from 'react';
 import type { PlayedBatch } from '../../domain/batch.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked } from '../run/runAnswers.ts';
+import { useAnswer } from '../run/runAnswers.ts';
 import { exact, percent } from '../parts/numberText.ts';
 import { sharedPrefix } from '../group/align.ts';
 import type { BatchSource } from '../run/inspect.ts';
-import { useInsists } from '../run/acceptedCost.ts';
-import { Unanswered } from '../run/CostQuestion.tsx';
+import { useCostAccepted } from '../run/acceptedCost.ts';
+import { CostQuestion } from '../run/CostQuestion.tsx';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from '../rollout/readRollout.ts';
@@ -23,11 +23,11 @@ const ask = ({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Que
 
 /** The same prompt with the same draws, by the policy before the update and by the one after it. */
 export function Rerun({ source, row }: Props) {
-  const anyway = useInsists('rerun');
+  const anyway = useCostAccepted('rerun');
   const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
-  const asked = useAsked('rerun', subject, ask);
+  const asked = useAnswer('rerun', subject, ask);
   if (!asked) return <p className="faint waiting">{source ? 'Playing the tasks again…' : 'No update yet.'}</p>;
-  if (!asked.reply.ok) return <Unanswered kind="rerun" reply={asked.reply} />;
+  if (!asked.reply.ok) return <CostQuestion kind="rerun" reply={asked.reply} />;
   const { before, after } = asked.reply.answer;
   if (!before || !after) return <p className="faint">The weights of this update are no longer kept.</p>;
   return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import { batchLogprobs, type BatchSource, type Missing } from '../run/inspect.ts';
-import { useInsists } from '../run/acceptedCost.ts';
-import { Unanswered } from '../run/CostQuestion.tsx';
-import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { useCostAccepted } from '../run/acceptedCost.ts';
+import { CostQuestion } from '../run/CostQuestion.tsx';
+import { useAnswer, useLearned } from '../run/runAnswers.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
@@ -46,9 +46,9 @@ function BeforeAndAfter() {
   const source = useSource();
   const row = useSelection((s) => s.row);
   const token = useSelection((s) => s.token);
-  const anyway = useInsists('logprobs');
+  const anyway = useCostAccepted('logprobs');
   const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
-  const asked = useAsked('logprobs', subject, batchLogprobs);
+  const asked = useAnswer('logprobs', subject, batchLogprobs);
   const answer = asked?.reply.ok ? asked.reply.answer : null;
   const moved = useMemo(
     () => (answer?.before && answer.after ? { before: answer.before, after: answer.after } : null),
@@ -93,7 +93,7 @@ function BeforeAndAfter() {
 
 function NoChanges({ missing, kept }: { readonly missing: Missing | null | undefined; readonly kept: boolean }) {
   const started = useLive((s) => s.session !== 'none');
-  if (missing) return <Unanswered kind="logprobs" reply={missing} />;
+  if (missing) return <CostQuestion kind="logprobs" reply={missing} />;
   if (!started && !live.isExample)
     return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
   if (kept) return <p className="faint">Loading both policies…</p>;

@@ -2,11 +2,11 @@ import { type CSSProperties, useMemo, useState } from 'react';
 import type { Why as WhyAnswer } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
-import { useAsked, useLearned } from '../run/runAnswers.ts';
+import { useAnswer, useLearned } from '../run/runAnswers.ts';
 import { arrow, change, exact } from '../parts/numberText.ts';
 import type { Source } from '../run/inspect.ts';
-import { useInsists } from '../run/acceptedCost.ts';
-import { costWords, Unanswered } from '../run/CostQuestion.tsx';
+import { useCostAccepted } from '../run/acceptedCost.ts';
+import { costWords, CostQuestion } from '../run/CostQuestion.tsx';
 import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
 import { rolloutName } from './rolloutNames.ts';
@@ -28,17 +28,17 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   const learned = useLearned(batch.update);
   const i = row * batch.length + t;
   const moves = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
-  const anyway = useInsists('why');
+  const anyway = useCostAccepted('why');
   const [split, setSplit] = useState<number | null>(null); // the token that is told apart by rollout
   const apart = split === i;
   const subject = useMemo(
     () => (learned && moves ? { ...source, t, anyway, apart } : null),
     [learned, moves, source, t, anyway, apart],
   );
-  const asked = useAsked('why', subject, ask);
+  const asked = useAnswer('why', subject, ask);
   if (!moves) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
   if (!asked) return <p className="faint waiting">Repeating the update, rollout by rollout…</p>;
-  if (!asked.reply.ok) return <Unanswered kind="why" reply={asked.reply} />;
+  if (!asked.reply.ok) return <CostQuestion kind="why" reply={asked.reply} />;
   const { why, apart: cost } = asked.reply.answer;
   if (!why) return <p className="faint">The weights of this update are no longer kept.</p>;
   return (

@@ -1,8 +1,8 @@
-import { seenSteps } from '../analysis/stepLogprobs.ts';
+import { stepLogprobs } from '../analysis/stepLogprobs.ts';
 import type { RunConfig } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { type BatchView, isMeasured, type KeptBatch } from '../domain/batch.ts';
-import { ghostBatch, type SeenStep } from '../rl/ghost.ts';
+import { previewBatch, type StepLogprobs } from '../rl/previewBatch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
 
@@ -14,13 +14,13 @@ const LATER = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as c
  * update is learned again, off to the side, for what the policy said at each step. What the batch was never asked, and the turned
  * knobs read, is asked now of the weights it would have been asked of. Throws, in words, where that cannot be had.
  */
-export async function ghost(
+export async function previewAnswer(
   by: Readers,
-  { update, changes }: Extract<Question, { kind: 'ghost' }>,
-): Promise<Extract<Answer, { kind: 'ghost' }>> {
+  { update, changes }: Extract<Question, { kind: 'preview' }>,
+): Promise<Extract<Answer, { kind: 'preview' }>> {
   const { batch, config } = by.batch(update);
   const lesson = by.history.lesson(update);
-  if (!lesson) return { kind: 'ghost', ghost: null };
+  if (!lesson) return { kind: 'preview', preview: null };
   if (changes.groupSize !== undefined && changes.groupSize > config.groupSize) {
     throw new Error(
       `Group size ${changes.groupSize} can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
@@ -36,7 +36,7 @@ export async function ghost(
   }
   const all = later ? await seenAt(by, { batch, config }) : null;
   const seen = apart ? (all?.map((step) => ({ ...step, values: batch.values })) ?? null) : all;
-  return { kind: 'ghost', ghost: ghostBatch({ batch: asked, config, lesson }, changes, seen) };
+  return { kind: 'preview', preview: previewBatch({ batch: asked, config, lesson }, changes, seen) };
 }
 
 /** The batch with what a configuration reads of it and it was not asked at the time. */
@@ -51,9 +51,9 @@ async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunCo
   return { ...batch, refLogprobs };
 }
 
-const known = new WeakMap<BatchView, readonly SeenStep[] | null>(); // a slider asks many times of one update
+const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>(); // a slider asks many times of one update
 
-async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly SeenStep[] | null> {
+async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
   const kept = known.get(batch);
   if (kept !== undefined) return kept;
   if (by.beside) {
@@ -64,7 +64,7 @@ async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readon
   const before = by.history.state(batch.update - 1);
   const lesson = by.history.lesson(batch.update);
   if (!before || !lesson) throw new Error('The weights before this update are no longer kept.');
-  const seen = await seenSteps(await by.replaying(config), batch, lesson, before);
+  const seen = await stepLogprobs(await by.replaying(config), batch, lesson, before);
   known.set(batch, seen);
   return seen;
 }

@@ -9,12 +9,12 @@ const TOLD = [
 ] as const;
 
 /** What is tried makes of the token at a flat index: its advantage and its push as they were and as they would be; nothing while nothing is tried. */
-export function TriedFacts({ i }: { readonly i: number }) {
-  const ghost = useSelection((s) => s.ghost);
-  if (ghost?.of !== live.batch) return null;
-  const row = Math.floor(i / ghost.of.length);
-  const was: ChannelView = { batch: ghost.was, config: live.batchConfig, row, moved: null };
-  const would = { ...was, batch: ghost.batch, config: ghost.config };
+export function PreviewFacts({ i }: { readonly i: number }) {
+  const preview = useSelection((s) => s.preview);
+  if (preview?.of !== live.batch) return null;
+  const row = Math.floor(i / preview.of.length);
+  const was: ChannelView = { batch: preview.was, config: live.batchConfig, row, moved: null };
+  const would = { ...was, batch: preview.batch, config: preview.config };
   const written = (view: ChannelView, channel: 'advantage' | 'gradient') => {
     const value = channelValue(view, channel, i);
     return value === undefined ? 'not in the loss' : signed(value);
@@ -22,7 +22,7 @@ export function TriedFacts({ i }: { readonly i: number }) {
   return (
     <div className="card inspected" data-testid="tried-token">
       <p className="soft">
-        {ghost.label}, the push {ghost.passes}:
+        {preview.label}, the push {preview.passes}:
       </p>
       {TOLD.map(([name, channel]) => (
         <p key={name} className="mono">

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { FieldName, RunConfig } from '../../src/config/fields.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import type { GhostView, ObjectiveMeans } from '../../src/domain/ghost.ts';
+import type { BatchPreview, ObjectiveMeans } from '../../src/domain/batchPreview.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { clipChange } from '../../src/ui/formula/clippedTokens.ts';
-import { compared } from '../../src/ui/formula/previewNumbers.ts';
-import { triedKnobs } from '../../src/ui/formula/previewKnobs.ts';
-import { unmeasured } from '../../src/ui/rollout/missingNumbers.ts';
+import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
+import { previewKnobs } from '../../src/ui/formula/previewKnobs.ts';
+import { whyNotMeasured } from '../../src/ui/rollout/missingNumbers.ts';
 import { example } from './example.ts';
 
 const size = example.tokens.length;
@@ -54,8 +54,12 @@ describe('a clip that is tried', () => {
 
   test('is said in counts that add up, each with the pass and the tokens it counts, and leads to just those tokens', () => {
     // the batch itself was pushed at other ratios: nothing of it may be compared
-    const ghost: GhostView = { batch: would, before: was, was: means(0.015), would: means(0.01) };
-    const { said, tokens } = compared({ batch: heldIn([d], [d]), changes: { clipHigh: 0.28 }, ghost });
+    const preview: BatchPreview = { batch: would, before: was, was: means(0.015), would: means(0.01) };
+    const { sentence: said, tokens } = previewNumbers({
+      batch: heldIn([d], [d]),
+      changes: { clipHigh: 0.28 },
+      preview,
+    });
     const all = learned.length.toLocaleString('en');
     expect(said).toBe(
       '2 tokens no longer clipped, 1 token newly clipped. ' +
@@ -69,9 +73,9 @@ test('what another advantage changes is led to, the most changed first', () => {
   const advantages = example.advantages.slice();
   advantages[b] = advantages[b]! - 3;
   advantages[c] = advantages[c]! + 0.5;
-  const { said, tokens } = compared({
+  const { sentence: said, tokens } = previewNumbers({
     ...{ batch: example, changes: { estimator: 'rloo' } },
-    ghost: { batch: { ...example, advantages }, before: example },
+    preview: { batch: { ...example, advantages }, before: example },
   });
   expect(said).toMatch(/^2 advantages change/);
   expect(tokens).toEqual([b, c]);
@@ -82,9 +86,9 @@ test('advantages of tokens outside the loss are counted apart, and led to last',
   const advantages = example.advantages.slice();
   advantages[outside] = advantages[outside]! - 3;
   advantages[c] = advantages[c]! + 0.5;
-  const { said, tokens } = compared({
+  const { sentence: said, tokens } = previewNumbers({
     ...{ batch: example, changes: { advantageMask: 'off' } },
-    ghost: { batch: { ...example, advantages }, before: example },
+    preview: { batch: { ...example, advantages }, before: example },
   });
   expect(said).toMatch(/^2 advantages change, 1 of them in the loss/);
   expect(tokens).toEqual([c, outside]);
@@ -92,15 +96,15 @@ test('advantages of tokens outside the loss are counted apart, and led to last',
 
 test('a token that the clip lets through in two passes is one token, and is said to be', () => {
   const before = heldIn([a], [a, c]);
-  const ghost: GhostView = { batch: heldIn([], [c]), before, was: means(0.015), would: means(0.01) };
-  const { said, tokens } = compared({ batch: before, changes: { clipHigh: 0.28 }, ghost });
+  const preview: BatchPreview = { batch: heldIn([], [c]), before, was: means(0.015), would: means(0.01) };
+  const { sentence: said, tokens } = previewNumbers({ batch: before, changes: { clipHigh: 0.28 }, preview });
   expect(said).toMatch(/^1 token no longer clipped \(each counted once.*\)\. Clipped: 1 → 0 in epoch 1, 2 → 1/);
   expect(tokens).toEqual([a]);
 });
 
 test('a channel without numbers says why and what would give them; one that has them says nothing', () => {
   const of = (set: Readonly<Record<string, unknown>>, batch = example) =>
-    unmeasured({ batch, config: parseConfig(set), row: 0, moved: null }, 'kl');
+    whyNotMeasured({ batch, config: parseConfig(set), row: 0, moved: null }, 'kl');
   expect(of({})).toBe(
     'Not computed: KL β and KL in reward β are 0, so nothing is compared with the reference. Set KL β above 0.',
   );
@@ -108,10 +112,10 @@ test('a channel without numbers says why and what would give them; one that has 
   expect(of({ klRewardCoef: 0.1 })).toBeNull();
   expect(of({ klCoef: 0.1 }, { ...example, unscored: ['refLogprobs'] })).toMatch(/Not recorded/);
   const value = (set: Readonly<Record<string, unknown>>) =>
-    unmeasured({ batch: example, config: parseConfig(set), row: 0, moved: null }, 'value');
+    whyNotMeasured({ batch: example, config: parseConfig(set), row: 0, moved: null }, 'value');
   expect(value({ estimator: 'grpo' })).toMatch(/grpo uses no critic/);
   expect(value({ estimator: 'gae', critic: 'shared' })).toBeNull();
-  expect(unmeasured({ batch: example, config: parseConfig({}), row: 0, moved: null }, 'advantage')).toBeNull();
+  expect(whyNotMeasured({ batch: example, config: parseConfig({}), row: 0, moved: null }, 'advantage')).toBeNull();
 });
 
 test('an advantage turned in sign whose token has no push turns nothing round, and is told apart', () => {
@@ -121,7 +125,11 @@ test('an advantage turned in sign whose token has no push turns nothing round, a
   const weights = was.policyWeights.map((each, i) => (i === b ? -each : each));
   const [pass] = was.passes ?? [];
   const would = { ...turned, gradWeights: weights, policyWeights: weights, passes: [{ ...pass!, gradWeights: weights, policyWeights: weights }] }; // prettier-ignore
-  const { said } = compared({ batch: was, changes: { gamma: 0.5 }, ghost: { batch: would, before: was } });
+  const { sentence: said } = previewNumbers({
+    batch: was,
+    changes: { gamma: 0.5 },
+    preview: { batch: would, before: was },
+  });
   expect(said).toContain('2 advantages change, 2 flip sign (1 without a push before or after)');
   expect(said).toContain('1 reversed');
 });
@@ -134,19 +142,19 @@ describe('what is tried of a knob', () => {
 
   test('is every changed knob that can be tried and acts, and nothing once the knob itself is back', () => {
     const both = settings({ lambda: 0.5, clipHigh: 0.3, prompts: 99 });
-    expect(triedKnobs({ knob: 'lambda' }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
-    expect(triedKnobs({ algorithm: true }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
+    expect(previewKnobs({ knob: 'lambda' }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
+    expect(previewKnobs({ algorithm: true }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
     // without a KL in the loss its estimator does nothing
-    expect(triedKnobs({ knob: 'lambda' }, settings({ lambda: 0.5, klEstimator: 'k2' }))).toEqual({ lambda: 0.5 });
-    expect(triedKnobs({ knob: 'lambda' }, settings({ clipHigh: 0.3 }))).toBeNull();
-    expect(triedKnobs({ knob: 'prompts' }, both)).toBeNull();
+    expect(previewKnobs({ knob: 'lambda' }, settings({ lambda: 0.5, klEstimator: 'k2' }))).toEqual({ lambda: 0.5 });
+    expect(previewKnobs({ knob: 'lambda' }, settings({ clipHigh: 0.3 }))).toBeNull();
+    expect(previewKnobs({ knob: 'prompts' }, both)).toBeNull();
   });
 
   test('a switch that is pointed at is tried turned, beside what else is changed', () => {
-    expect(triedKnobs({ knob: 'lossMask' }, settings({ lambda: 0.5 }, 'lossMask'))).toEqual({
+    expect(previewKnobs({ knob: 'lossMask' }, settings({ lambda: 0.5 }, 'lossMask'))).toEqual({
       lossMask: 'off',
       lambda: 0.5,
     });
-    expect(triedKnobs({ knob: 'lossMask' }, settings({}, null))).toBeNull();
+    expect(previewKnobs({ knob: 'lossMask' }, settings({}, null))).toBeNull();
   });
 });

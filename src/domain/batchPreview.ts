@@ -18,7 +18,7 @@ export type Pushed = Pick<
 >;
 
 /** A batch as its update would have treated it with knobs turned: arithmetic on what was recorded, nothing is drawn or learned. */
-export interface GhostView {
+export interface BatchPreview {
   readonly batch: BatchView; // its masks, advantages and weights are those that would have been
   readonly before: Pushed; // by the same arithmetic, at the same ratios, with the knobs the update had: what `batch` is compared with
   readonly was: ObjectiveMeans; // over the passes of `batch`, with the knobs the update had

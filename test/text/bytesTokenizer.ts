@@ -1,16 +1,16 @@
 import { TEXT_AGENT } from '../../src/config/textAgent.ts';
-import type { TongueFiles } from '../../src/domain/chatTokenizerFiles.ts';
+import type { ChatTokenizerFiles } from '../../src/domain/chatTokenizerFiles.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
-import { openTongue } from '../../src/text/chatTokenizer.ts';
+import { openChatTokenizer } from '../../src/text/chatTokenizer.ts';
 
 /** The shipped template over a tokenizer of bytes alone: what is written does not depend on how it is cut. */
-export const BYTES_FILES: TongueFiles = {
+export const BYTES_FILES: ChatTokenizerFiles = {
   tokenizer: agentTokenizer([], 0),
   template: AGENT_TEMPLATE,
   stops: AGENT_STOPS,
 };
-export const BYTES = openTongue(BYTES_FILES);
+export const BYTES = openChatTokenizer(BYTES_FILES);
 
 /** Serves that in the place of the shipped text model, without weights. */
 export function servesBytes(path: string): Promise<ArrayBuffer | null> {

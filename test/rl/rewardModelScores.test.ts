@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeView } from '../../src/domain/episode.ts';
-import { judged } from '../../src/rl/rewardModelScores.ts';
+import { payRewardModelScores } from '../../src/rl/rewardModelScores.ts';
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import type { RewardModel } from '../../src/rl/rewardModel.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -20,7 +20,7 @@ const model = { score: () => Promise.resolve([3, 1]) } as unknown as RewardModel
 describe('what a reward model says of rollouts', () => {
   test('is noted, and paid, centred and times its weight, on the last token the agent wrote', async () => {
     const batch = rolled();
-    const { episodes } = await judged(batch, model, 0.5);
+    const { episodes } = await payRewardModelScores(batch, model, 0.5);
     expect(episodes.map(({ preferenceScore }) => preferenceScore)).toEqual([3, 1]);
     const [up, down] = episodes.map(({ parts }) => parts.preference) as [number, number];
     expect(up).toBeGreaterThan(0);
@@ -30,13 +30,13 @@ describe('what a reward model says of rollouts', () => {
     const paid = [0, Math.fround(up), 0, 0, 0, Math.fround(down), 0, 0];
     expect([...batch.record.parts.preference]).toEqual(paid);
     expect([...batch.record.rewards]).toEqual(paid);
-    const double = await judged(rolled(), model, 1);
+    const double = await payRewardModelScores(rolled(), model, 1);
     expect(double.episodes[0]!.parts.preference).toBeCloseTo(2 * up, 9);
   });
 
   test('changes nothing but the note without a weight', async () => {
     const batch = rolled();
-    const { episodes } = await judged(batch, model, 0);
+    const { episodes } = await payRewardModelScores(batch, model, 0);
     expect(episodes.map(({ reward, parts }) => [reward, parts.preference])).toEqual([
       [1, 0],
       [1, 0],

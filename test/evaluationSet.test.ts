@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../src/config/config.ts';
 import { ENVIRONMENTS } from '../src/config/environments.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { evaluatedIn, metricWords } from '../src/domain/evaluationSet.ts';
+import { evaluationSetOf, metricWords } from '../src/domain/evaluationSet.ts';
 import { EXPERIMENTS } from '../src/experiments/experimentList.ts';
 import { METRICS, type MetricName } from '../src/domain/metrics.ts';
 import { factsFor } from './envs/factFiles.ts';
@@ -12,7 +12,7 @@ describe('what an evaluation plays', () => {
   it.each(FIELDS.env.choices)('in %s is called held out iff the environment holds tasks out', (name) => {
     const config = parseConfig({ env: name });
     const env = createEnv(config, factsFor(name));
-    expect(evaluatedIn({ env: name })).toBe(env.splits.heldOut ? 'held-out' : 'all');
+    expect(evaluationSetOf({ env: name })).toBe(env.splits.heldOut ? 'held-out' : 'all');
     expect(env.splits.heldOut === null).toBe(env.allTasks !== null);
     expect(ENVIRONMENTS[name].allTasks?.(config) ?? null).toBe(env.allTasks);
   });
@@ -35,7 +35,7 @@ describe('what an evaluation plays', () => {
     for (const { columns, arms, shared } of Object.values(EXPERIMENTS)) {
       const envs = arms.map((arm) => ({ env: parseConfig({ ...shared, ...('set' in arm ? arm.set : {}) }).env }));
       const says = columns.some(({ label }) => /held-out/i.test(label));
-      if (says) expect(evaluatedIn(...envs)).toBe('held-out');
+      if (says) expect(evaluationSetOf(...envs)).toBe('held-out');
     }
   });
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import type { GhostView } from '../../src/domain/ghost.ts';
+import type { BatchPreview } from '../../src/domain/batchPreview.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import type { Session } from '../../src/session/session.ts';
 import { recordedBefore } from '../../src/runs/recordedReadings.ts';
-import { compared } from '../../src/ui/formula/previewNumbers.ts';
+import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
 import { type Trained, trained } from './trained.ts';
 
 const TINY = {
@@ -17,11 +17,11 @@ const TINY = {
   ...{ epochs: 1, minibatches: 1 }, // one pass: what is learned with is what it began with
 };
 
-async function preview({ session }: Trained, update: number, changes: Partial<RunConfig>): Promise<GhostView> {
-  const answer = await session.answer({ kind: 'ghost', update, changes });
-  if (answer.kind !== 'ghost' || !answer.ghost || !('was' in answer.ghost))
-    throw new Error(`no ghost: ${JSON.stringify(answer)}`);
-  return answer.ghost;
+async function previewOf({ session }: Trained, update: number, changes: Partial<RunConfig>): Promise<BatchPreview> {
+  const answer = await session.answer({ kind: 'preview', update, changes });
+  if (answer.kind !== 'preview' || !answer.preview || !('was' in answer.preview))
+    throw new Error(`no preview: ${JSON.stringify(answer)}`);
+  return answer.preview;
 }
 
 /** Largest difference, over the largest size: 1e-5 is float32 rounding on the way to the batch. */
@@ -55,10 +55,10 @@ describe('a knob that is tried gives what a run with it would have made of the s
     const [run, turned] = [await trained(config, 2), await trained(config, 2, turn)];
     const [batch, real] = [run.batches[1]!, turned.batches[1]!];
     expect(batch.tokens).toEqual(real.tokens);
-    const ghost = await preview(run, 2, changes);
-    expect(apart(ghost.batch.advantages, real.advantages)).toBeLessThan(1e-5);
-    expect(apart(ghost.batch.gradWeights, real.gradWeights)).toBeLessThan(1e-5);
-    expect(ghost.batch.lossMask).toEqual(real.lossMask);
+    const preview = await previewOf(run, 2, changes);
+    expect(apart(preview.batch.advantages, real.advantages)).toBeLessThan(1e-5);
+    expect(apart(preview.batch.gradWeights, real.gradWeights)).toBeLessThan(1e-5);
+    expect(preview.batch.lossMask).toEqual(real.lossMask);
     expect(Math.max(...real.gradWeights.map(Math.abs))).toBeGreaterThan(1e-4);
     // the surrogate is the same where every ratio is 1
     if (!('surrogate' in changes)) expect(apart(batch.gradWeights, real.gradWeights)).toBeGreaterThan(1e-3);
@@ -68,7 +68,7 @@ describe('a knob that is tried gives what a run with it would have made of the s
 
   test('the entropy bonus moves the loss by just what the entropy weighs, and no log-probability’s gradient', async () => {
     const run = await trained(parseConfig({ ...TINY, entropyCoef: 0.01 }), 1);
-    const { batch, was, would } = await preview(run, 1, { entropyCoef: 0.11 });
+    const { batch, was, would } = await previewOf(run, 1, { entropyCoef: 0.11 });
     expect(was.entropy).toBeGreaterThan(0.1);
     expect(would.total - was.total).toBeCloseTo(-0.1 * was.entropy, 10);
     expect(apart(batch.gradWeights, run.batches[0]!.gradWeights)).toBeLessThan(1e-5);
@@ -82,24 +82,24 @@ describe('passes after the first', () => {
   test('the clip as it was gives back every pass as it was learned', async () => {
     const run = await trained(config, 2);
     const batch = run.batches[1]!;
-    const ghost = await preview(run, 2, { clipHigh: 0.05 });
-    expect(ghost.batch.passes!.length).toBe(3);
+    const preview = await previewOf(run, 2, { clipHigh: 0.05 });
+    expect(preview.batch.passes!.length).toBe(3);
     for (const [k, pass] of batch.passes!.entries()) {
       // the replay computes in float32 too; what stands at the very edge of the clip is not in this batch
-      expect(apart(ghost.batch.passes![k]!.policyWeights, pass.policyWeights)).toBeLessThan(1e-4);
+      expect(apart(preview.batch.passes![k]!.policyWeights, pass.policyWeights)).toBeLessThan(1e-4);
     }
-    expect(ghost.was).toEqual(ghost.would);
-    expect(ghost.was.clipFraction).toBeGreaterThan(0.02);
+    expect(preview.was).toEqual(preview.would);
+    expect(preview.was.clipFraction).toBeGreaterThan(0.02);
     run.session.dispose();
   });
 
   test('knobs that do nothing while the ratio is 1 and a value its old self are tried over all passes, others over the first', async () => {
     const critic = { estimator: 'gae', critic: 'shared', criticWarmup: 0 } as const;
     const run = await trained(parseConfig({ ...config, ...critic }), 1);
-    const over = async (changes: Partial<RunConfig>) => (await preview(run, 1, changes)).batch.passes?.length;
+    const over = async (changes: Partial<RunConfig>) => (await previewOf(run, 1, changes)).batch.passes?.length;
     const later = { surrogate: 'plain', clipLow: 0.01, clipHigh: 0.01, dualClip: 3, valueClip: 0.01 } as const;
     for (const [name, value] of Object.entries(later)) expect([name, await over({ [name]: value })]).toEqual([name, 3]);
-    const { was, would } = await preview(run, 1, { dualClip: 1.0001 });
+    const { was, would } = await previewOf(run, 1, { dualClip: 1.0001 });
     expect(would.clipFractionLower).toBeGreaterThan(was.clipFractionLower);
     expect(await over({ lambda: 0.5 })).toBe(1);
     run.session.dispose();
@@ -107,20 +107,20 @@ describe('passes after the first', () => {
 
   test('a wider upper clip lets go of tokens that rose, and of no others; without a clip none is held', async () => {
     const run = await trained(config, 1);
-    const held = ({ batch }: Pick<GhostView, 'batch'>, rising: boolean) =>
+    const held = ({ batch }: Pick<BatchPreview, 'batch'>, rising: boolean) =>
       batch.passes!.flatMap(({ policyWeights }) =>
         [...policyWeights].filter(
           (w, i) => batch.lossMask[i] !== 0 && w === 0 && batch.advantages[i]! * (rising ? 1 : -1) > 0,
         ),
       ).length;
     const before = { batch: run.batches[0]! };
-    const wide = await preview(run, 1, { clipHigh: 4 });
+    const wide = await previewOf(run, 1, { clipHigh: 4 });
     expect(held(before, true)).toBeGreaterThan(2);
     expect(held(wide, true)).toBeLessThan(held(before, true) / 2);
     expect(held(before, false)).toBeGreaterThan(2);
     expect(held(wide, false)).toBe(held(before, false));
     expect(wide.would.clipFraction).toBeLessThan(wide.was.clipFraction);
-    const plain = await preview(run, 1, { surrogate: 'plain' });
+    const plain = await previewOf(run, 1, { surrogate: 'plain' });
     expect(held(plain, true) + held(plain, false)).toBe(0);
     run.session.dispose();
   });
@@ -130,7 +130,7 @@ test('a smaller group is the first rollouts of each task, and credit is that of 
   const config = parseConfig({ ...TINY, estimator: 'grpo' });
   const run = await trained(config, 1);
   const batch = run.batches[0]!;
-  const { batch: ghost } = await preview(run, 1, { groupSize: 2 });
+  const { batch: preview } = await previewOf(run, 1, { groupSize: 2 });
   const groups = Int32Array.from({ length: 16 }, (_, row) => (row % 4 < 2 ? Math.floor(row / 4) : -1));
   const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, singles } = batch;
   const want = credit(
@@ -138,27 +138,27 @@ test('a smaller group is the first rollouts of each task, and credit is that of 
     { rewards, groups, singles },
     creditSettings(config, 0, 1),
   );
-  expect(ghost.advantages).toEqual(Float32Array.from(want.advantages));
-  expect(ghost.advantages.some((a, i) => Math.abs(a - batch.advantages[i]!) > 0.1)).toBe(true);
-  expect([...ghost.kept]).toEqual([1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
-  await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { groupSize: 8 } })).rejects.toThrow(
+  expect(preview.advantages).toEqual(Float32Array.from(want.advantages));
+  expect(preview.advantages.some((a, i) => Math.abs(a - batch.advantages[i]!) > 0.1)).toBe(true);
+  expect([...preview.kept]).toEqual([1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
+  await expect(run.session.answer({ kind: 'preview', update: 1, changes: { groupSize: 8 } })).rejects.toThrow(
     'can’t be previewed',
   );
-  await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { estimator: 'gae' } })).rejects.toThrow(
+  await expect(run.session.answer({ kind: 'preview', update: 1, changes: { estimator: 'gae' } })).rejects.toThrow(
     'trained without a critic',
   );
   run.session.dispose();
 });
 
-test('without a change the credit of a ghost is the trainer’s, and no token of the environment is in it', async () => {
+test('without a change the credit of a preview is the trainer’s, and no token of the environment is in it', async () => {
   const run = await trained(parseConfig({ ...TINY, estimator: 'gae', critic: 'shared', criticWarmup: 0 }), 1);
   const batch = run.batches[0]!;
-  const { batch: ghost, was, would } = await preview(run, 1, {});
+  const { batch: preview, was, would } = await previewOf(run, 1, {});
   const lesson = run.session.history.lesson(1)!;
-  expect(ghost.advantages).toEqual(Float32Array.from(creditOf(batch, lesson.credit).advantages));
-  expect(apart(ghost.gradWeights, batch.gradWeights)).toBeLessThan(1e-5);
+  expect(preview.advantages).toEqual(Float32Array.from(creditOf(batch, lesson.credit).advantages));
+  expect(apart(preview.gradWeights, batch.gradWeights)).toBeLessThan(1e-5);
   expect(was).toEqual(would);
-  expect(ghost.gradWeights.every((w, i) => w === 0 || batch.roles[i] === Role.action)).toBe(true);
+  expect(preview.gradWeights.every((w, i) => w === 0 || batch.roles[i] === Role.action)).toBe(true);
   run.session.dispose();
 });
 
@@ -168,11 +168,11 @@ test('a knob without effect changes no push of a batch that was learned from in 
   const batch = run.batches[1]!;
   // grpo gives all tokens of a rollout one score: which are in the mask of advantages says nothing of those in the loss
   const changes = { advantageMask: 'off' } as const;
-  const ghost = await preview(run, 2, changes);
-  expect(ghost.before.gradWeights).toEqual(ghost.batch.gradWeights);
-  expect(compared({ batch, changes, ghost }).said).toMatch(/no (push|trained token) changes/);
+  const preview = await previewOf(run, 2, changes);
+  expect(preview.before.gradWeights).toEqual(preview.batch.gradWeights);
+  expect(previewNumbers({ batch, changes, preview }).sentence).toMatch(/no (push|trained token) changes/);
   // the second minibatch had met a policy that the first had moved
-  expect(apart(batch.gradWeights, ghost.before.gradWeights)).toBeGreaterThan(0.01);
+  expect(apart(batch.gradWeights, preview.before.gradWeights)).toBeGreaterThan(0.01);
   run.session.dispose();
 });
 
@@ -186,7 +186,7 @@ test('what a recording compares its ghosts with is what the run itself would hav
     learningRate: 0.05,
   } as const;
   const run = await trained(parseConfig({ ...TINY, ...set }), 2);
-  const flipped = async (changes: Partial<RunConfig>) => preview(run, 2, changes);
+  const flipped = async (changes: Partial<RunConfig>) => previewOf(run, 2, changes);
   const advantageMask = await flipped({ advantageMask: 'off' });
   const masks = await flipped({ advantageMask: 'off', lossMask: 'off' });
   const ghosts = {

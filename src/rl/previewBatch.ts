@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import { picked } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { BatchView } from '../domain/batch.ts';
-import type { GhostView, ObjectiveMeans, Pushed } from '../domain/ghost.ts';
+import type { BatchPreview, ObjectiveMeans, Pushed } from '../domain/batchPreview.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import type { Credit, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { creditOf, type LearnStep, type Lesson } from './lesson.ts';
@@ -11,7 +11,7 @@ import { endsPass, passViews } from './passViews.ts';
 import { creditSettings } from './settings.ts';
 
 /** What the policy said of each token at an optimizer step; (B,T) each. */
-export interface SeenStep {
+export interface StepLogprobs {
   readonly logprobs: ArrayLike<number>;
   readonly entropies: ArrayLike<number>;
   readonly values: ArrayLike<number>;
@@ -30,11 +30,11 @@ export interface DoneUpdate {
  * at the policy that drew the batch, where every ratio is 1. What the update's own knobs give at those ratios is worked out too. That a change in one step would have led to another policy at the
  * next is not followed. A smaller `groupSize` leaves out all but the first rollouts of each task.
  */
-export function ghostBatch(
+export function previewBatch(
   { batch, config, lesson }: DoneUpdate,
   changes: Partial<RunConfig>,
-  seen: readonly SeenStep[] | null = null,
-): GhostView {
+  seen: readonly StepLogprobs[] | null = null,
+): BatchPreview {
   const groups = changes.groupSize === undefined ? learnedGroups(batch) : firstOfEach(batch, changes.groupSize);
   const perPass = lesson.steps.length / config.epochs;
   // as the learner has it: a separate critic is taught by the whole value loss
@@ -94,7 +94,7 @@ function passesThrough(
   batch: BatchView,
   { masks, advantages, returns }: Credit,
   steps: readonly LearnStep[],
-  seen: readonly SeenStep[] | null,
+  seen: readonly StepLogprobs[] | null,
   perPass: number,
 ) {
   const { refLogprobs, length } = batch;

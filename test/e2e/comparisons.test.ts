@@ -3,27 +3,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axeInBothThemes, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
-const TRIAL_MS = 120_000;
+const COMPARISON_MS = 120_000;
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
 
-const trial = (page: Page) => page.getByTestId('trial');
+const comparison = (page: Page) => page.getByTestId('comparison');
 const done = (page: Page) =>
   page.waitForFunction(
-    () => document.querySelector('[data-testid="trial"]')?.getAttribute('data-state') === 'done',
+    () => document.querySelector('[data-testid="comparison"]')?.getAttribute('data-state') === 'done',
     null,
     {
-      timeout: TRIAL_MS,
+      timeout: COMPARISON_MS,
     },
   );
 
-/** Waits for the verdict on the first seed. A trial that is quick goes on to more unasked, and is stopped: what is finished keeps its verdict. */
+/** Waits for the verdict on the first seed. A comparison that is quick goes on to more unasked, and is stopped: what is finished keeps its verdict. */
 async function doneOnce(page: Page): Promise<void> {
   const first = () => {
-    const panel = document.querySelector('[data-testid="trial"]');
+    const panel = document.querySelector('[data-testid="comparison"]');
     return panel?.getAttribute('data-state') === 'done' || panel?.textContent.includes('Seed 2 of');
   };
   await page.waitForFunction(first, null, { timeout: 300_000 });
@@ -51,7 +51,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
   const sum = () => page.evaluate(() => window.__playground?.checksum());
   const weights = await sum();
   // both began with the very weights that the run still has
-  expect(await page.getByTestId('trial-start').textContent()).toBe(
+  expect(await page.getByTestId('comparison-start').textContent()).toBe(
     `Both started at update ${update} with weights ${weights} and the draws of seed 7.`,
   );
   expect(await page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts()).toEqual([
@@ -63,7 +63,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
     ((await page.locator(`[data-run="${run}"] .run-line`).getAttribute('d')) ?? '').split('L')[0];
   expect(await firstPoint(2)).toMatch(/^M[\d.]+[ ,][\d.]+$/);
   expect(await firstPoint(3)).toBe(await firstPoint(2));
-  await trial(page)
+  await comparison(page)
     .getByText(/From update \d+ to \d+: A .* solves \d+ % of its rollouts, B .* \d+ %/)
     .waitFor();
   // the run goes on as if nothing had been
@@ -98,11 +98,11 @@ test('two arms with the same knobs train to the same curve: what differs in a fo
 test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo takes them away', async () => {
   const { page, problems } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
   await page.getByRole('button', { name: 'PPO against GRPO' }).click();
-  await trial(page)
+  await comparison(page)
     .getByText(/GRPO: update \d+\/40 · PPO: waiting/)
     .waitFor();
   await doneOnce(page);
-  await trial(page)
+  await comparison(page)
     .getByText(/After 40 updates: GRPO solves \d+ % of .*, PPO \d+ %/)
     .waitFor();
   await page.getByText('Number hunt: GRPO', { exact: true }).waitFor();
@@ -114,16 +114,16 @@ test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo
   await page.context().close();
 }, 180_000);
 
-test('a fork needs a run; what cannot be is said beside the button; a trial can be cancelled', async () => {
+test('a fork needs a run; what cannot be is said beside the button; a comparison can be cancelled', async () => {
   const { page } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
   await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
-  await trial(page)
+  await comparison(page)
     .getByText(/break it: update [1-9]/)
-    .waitFor({ timeout: TRIAL_MS });
+    .waitFor({ timeout: COMPARISON_MS });
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect.poll(() => trial(page).count()).toBe(0);
+  await expect.poll(() => comparison(page).count()).toBe(0);
   await train(page, 2);
   await page.getByLabel('Knob to change').selectOption('clipLow');
   await page.getByLabel('Value in B').fill('7');
@@ -138,7 +138,7 @@ test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes s
   const { page } = await visitStill(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
   await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
   await doneOnce(page);
-  const verdict = (await trial(page).locator('.trial-verdict').textContent()) ?? '';
+  const verdict = (await comparison(page).locator('.comparison-verdict').textContent()) ?? '';
   console.log(verdict);
   const told = /^TRAP at update (\d+)/.exec(verdict);
   expect(Number(told?.[1])).toBeLessThanOrEqual(FORTY);

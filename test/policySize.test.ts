@@ -4,7 +4,7 @@ import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession } from '../src/session/session.ts';
-import { weighed } from '../src/session/policySize.ts';
+import { policySize } from '../src/session/policySize.ts';
 
 const BRIEF = {
   prompts: 2,
@@ -25,7 +25,7 @@ describe('what the page says of a model before there is one', () => {
   ] as const)('is what the run then says of it: %s %o', async (preset, knobs) => {
     const host = await nodeHost(false);
     const config = parseConfig({ ...PRESETS[preset].set, ...BRIEF, ...knobs });
-    const told = await weighed({ kind: 'weigh', config, facts: null }, host);
+    const told = await policySize({ kind: 'weigh', config, facts: null }, host);
     const events: RunEvent[] = [];
     const session = await openSession(config, host, (event) => events.push(event));
     session.dispose();
@@ -41,7 +41,7 @@ describe('what the page says of a model before there is one', () => {
   it('is refused where the knobs contradict each other, and beside a checkpoint, whose card says it', async () => {
     const host = await nodeHost(false);
     const of = (knobs: Partial<RunConfig>) =>
-      weighed({ kind: 'weigh', config: { ...parseConfig(BRIEF), ...knobs }, facts: null }, host);
+      policySize({ kind: 'weigh', config: { ...parseConfig(BRIEF), ...knobs }, facts: null }, host);
     await expect(of({ heads: 3 })).rejects.toThrow(/heads/);
     await expect(of(PRESETS['smollm2-calculator'].set)).rejects.toThrow(/beside a language model/);
   });

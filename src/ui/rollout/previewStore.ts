@@ -1,26 +1,26 @@
 import { create } from 'zustand';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { GhostView } from '../../domain/ghost.ts';
+import type { BatchPreview } from '../../domain/batchPreview.ts';
 import { knobText } from '../parts/numberText.ts';
 import { reply } from '../run/inspect.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
-import { type Ghost, useSelection } from '../shell/selectionStore.ts';
+import { type ShownPreview, useSelection } from '../shell/selectionStore.ts';
 import type { Channel } from './channels.ts';
 
 type Changes = Partial<RunConfig>;
 
-interface Tried {
+interface PreviewState {
   readonly changes: Changes | null; // what is held; null: nothing
   readonly of: BatchView | null; // the batch it is held against
-  readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'> | null; // null: not answered yet, or it cannot be had
+  readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null; // null: not answered yet, or it cannot be had
   readonly refused: string | null; // why it cannot be had
 }
-const NOTHING: Tried = { changes: null, of: null, ghost: null, refused: null };
+const NOTHING: PreviewState = { changes: null, of: null, preview: null, refused: null };
 
 /** What is tried on the batch in view. */
-export const useTried = create<Tried>()(() => NOTHING);
+export const usePreview = create<PreviewState>()(() => NOTHING);
 
 let asking = false;
 
@@ -28,15 +28,15 @@ let asking = false;
  * Shows what the update in view would have pushed with knobs turned, until `letGo`. Nothing learns from it. One question at a time:
  * a slider that moves on meanwhile is asked about where it has come to.
  */
-export async function holdGhost(changes: Changes): Promise<void> {
+export async function holdPreview(changes: Changes): Promise<void> {
   const { batch } = live;
-  const held = useTried.getState();
+  const held = usePreview.getState();
   if (held.of === batch && sameChanges(held.changes, changes)) return;
   const refused = refusal();
   // what was shown stays until there is an answer: a slider would flicker
-  const ghost = refused === null && held.of === batch ? held.ghost : null;
-  useTried.setState({ changes, of: batch, ghost, refused });
-  if (refused !== null) useSelection.setState({ ghost: null });
+  const preview = refused === null && held.of === batch ? held.preview : null;
+  usePreview.setState({ changes, of: batch, preview, refused });
+  if (refused !== null) useSelection.setState({ preview: null });
   else if (!asking) await answered();
 }
 
@@ -51,16 +51,16 @@ async function answered(): Promise<void> {
   asking = true;
   try {
     for (;;) {
-      const { changes, of } = useTried.getState();
+      const { changes, of } = usePreview.getState();
       const { batchConfig: config } = live;
       if (!changes || !of || !config || of !== live.batch) return;
-      const got = reply(await question({ kind: 'ghost', update: of.update, changes }), 'ghost');
-      const now = useTried.getState();
+      const got = reply(await question({ kind: 'preview', update: of.update, changes }), 'preview');
+      const now = usePreview.getState();
       if (now.of !== of || now.changes !== changes) continue;
-      const ghost = got.ok ? got.answer.ghost : null;
+      const preview = got.ok ? got.answer.preview : null;
       const reason = got.ok ? 'This update is no longer kept.' : got.message;
-      useTried.setState({ ghost, refused: ghost ? null : reason });
-      useSelection.setState({ ghost: ghost && drawn(ghost, of, config, changes) });
+      usePreview.setState({ preview, refused: preview ? null : reason });
+      useSelection.setState({ preview: preview && drawn(preview, of, config, changes) });
       return;
     }
   } finally {
@@ -69,9 +69,9 @@ async function answered(): Promise<void> {
 }
 
 /** Ends it: the batch is shown as it was again. */
-export function letGo(): void {
-  if (useTried.getState().changes) useTried.setState(NOTHING);
-  if (useSelection.getState().ghost) useSelection.setState({ ghost: null });
+export function endPreview(): void {
+  if (usePreview.getState().changes) usePreview.setState(NOTHING);
+  if (useSelection.getState().preview) useSelection.setState({ preview: null });
 }
 
 let keyed = false;
@@ -82,7 +82,7 @@ export function isKeyed(): boolean {
 }
 
 /** The key M: both masks, for only together they push at the tool's words; until the key is let go. */
-export function pressGhost(): void {
+export function pressPreview(): void {
   const { batchConfig: config } = live;
   if (!config || keyed) return;
   keyed = true;
@@ -91,12 +91,12 @@ export function pressGhost(): void {
     removeEventListener('keyup', onEnd);
     removeEventListener('blur', onEnd);
     keyed = false;
-    letGo();
+    endPreview();
   };
   addEventListener('keyup', onEnd);
   addEventListener('blur', onEnd);
   const both = config.lossMask === 'off' && config.advantageMask === 'off' ? 'on' : 'off';
-  void holdGhost({ lossMask: both, advantageMask: both });
+  void holdPreview({ lossMask: both, advantageMask: both });
 }
 
 function sameChanges(a: Changes | null, b: Changes): boolean {
@@ -107,15 +107,15 @@ function sameChanges(a: Changes | null, b: Changes): boolean {
 const FOLLOWED: readonly Channel[] = ['advantage', 'gradient', 'kl'];
 
 function drawn(
-  { batch: ghost, before }: Pick<GhostView, 'batch' | 'before'>,
+  { batch: preview, before }: Pick<BatchPreview, 'batch' | 'before'>,
   batch: BatchView,
   config: RunConfig,
   changes: Changes,
-): Ghost {
-  const { channel, ghost: shown } = useSelection.getState();
-  const one = (ghost.passes?.length ?? 0) <= 1;
+): ShownPreview {
+  const { channel, preview: shown } = useSelection.getState();
+  const one = (preview.passes?.length ?? 0) <= 1;
   return {
-    ...{ of: batch, was: { ...batch, ...before }, batch: ghost, config: { ...config, ...changes } },
+    ...{ of: batch, was: { ...batch, ...before }, batch: preview, config: { ...config, ...changes } },
     ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'with every ratio at 1' : 'epoch by epoch' },
     channel: shown?.channel ?? (FOLLOWED.includes(channel) ? channel : 'gradient'),
   };

@@ -10,8 +10,8 @@ import { Series } from '../../src/runs/series.ts';
 import { runArm, type Trained } from '../../src/ui/comparisons/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
-import { progressWords, unasked, useTrial, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
-import { pairsOf, trialVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
+import { progressWords, moreSeedsToTrain, useComparison, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
+import { pairsOf, comparisonVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 const flat = (value: number) => {
@@ -32,24 +32,24 @@ const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
   withRun(of, { config: { ...of.run.config, ...knobs } });
 
 test('one seed: of all tasks there are two shares have no test: what varies is the seed', () => {
-  const text = trialVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
+  const text = comparisonVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
   expect(text).toContain('Of all 16 tasks 75 % and 88 %. Evaluation covers every task');
-  const far = trialVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
+  const far = comparisonVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
   for (const told of [text, far]) {
     expect(told).not.toMatch(/chance|test|ahead|p = /);
     expect(told).toMatch(/One seed isn’t evidence/);
   }
-  expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
+  expect(comparisonVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
     'Of all 16 tasks both solve 50 %',
   );
   // 21 of Countdown's tasks are held out and 64 were asked for: all that are held out
   const few = [0.25, 0.75].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 21 }), { env: 'countdown' })); // prettier-ignore
-  expect(trialVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. Evaluation covers every task');
+  expect(comparisonVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. Evaluation covers every task');
 });
 
 test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be told, .25 against .875 can', () => {
   const of16 = (a: number, b: number) =>
-    trialVerdict([a, b].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 16 }), { env: 'multi-hop', evalTasks: 16 }))); // prettier-ignore
+    comparisonVerdict([a, b].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 16 }), { env: 'multi-hop', evalTasks: 16 }))); // prettier-ignore
   const text = of16(0.75, 0.875);
   expect(text).toContain('Of 16 different held-out tasks 75 % and 88 %: cannot tell');
   expect(text).toContain('Fisher’s exact test, p = .65');
@@ -68,19 +68,19 @@ test('one seed: arms that played the same tasks are compared task by task, which
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
   // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
-  expect(trialVerdict([a, b])).toContain(
+  expect(comparisonVerdict([a, b])).toContain(
     'tasks 31 % and 44 %: 0 solved only by A, 8 only by B: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
   );
   // the same shares, but of other tasks
-  expect(trialVerdict([a, solving('B', range(12, 40))])).toContain(
+  expect(comparisonVerdict([a, solving('B', range(12, 40))])).toContain(
     '12 solved only by A, 20 only by B: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
   );
-  expect(trialVerdict([a, solving('B', range(20, 40))])).toContain(
+  expect(comparisonVerdict([a, solving('B', range(20, 40))])).toContain(
     '31 % and 31 %: 20 solved only by A, 20 only by B: cannot tell',
   );
   // other tasks: nothing to pair
   const others = withRun(b, { solved: new Map([...(b.run.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) });
-  expect(trialVerdict([a, others])).toContain('Fisher’s exact test');
+  expect(comparisonVerdict([a, others])).toContain('Fisher’s exact test');
 });
 
 const seeded = (seed: number, a: number, b: number): Trained[] =>
@@ -88,14 +88,14 @@ const seeded = (seed: number, a: number, b: number): Trained[] =>
 
 test('several seeds: a difference is told with its spread, n and an exact test, or cannot be told, with what it would take', () => {
   const arms = [0.55, 0.6, 0.62, 0.5, 0.58, 0.57].map((a, seed) => seeded(seed, a, a - 0.2 - 0.02 * (seed % 2)));
-  const told = trialVerdict(arms.flat());
+  const told = comparisonVerdict(arms.flat());
   expect(told).toMatch(/^Over 6 seeds, 40 updates each: A solves 57 % of all tasks, B 36 %\./);
   expect(told).toContain(
     'B − A: −21 points (from −22 to −20; higher on 0 of 6 seeds, exact sign test p = .031): A is ahead by more than chance explains.',
   );
-  const five = trialVerdict(arms.slice(0, 5).flat());
+  const five = comparisonVerdict(arms.slice(0, 5).flat());
   expect(five).toContain('exact sign test p = .063): cannot tell. About 6 seeds would be enough');
-  const unclear = trialVerdict([0.2, -0.1, 0.3].flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
+  const unclear = comparisonVerdict([0.2, -0.1, 0.3].flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
   expect(unclear).toContain('exact sign test p = 1): cannot tell. About 37 seeds would be enough');
   expect(five + unclear).not.toContain('ahead');
 });
@@ -106,7 +106,7 @@ test('several seeds: the sentence says what its p says, in all ways in which up 
     for (let tied = 0; better + tied <= 8; tied++) {
       for (let worse = Math.max(0, 2 - better - tied); better + tied + worse <= 8; worse++) {
         const signs = [better, tied, worse].flatMap((n, i) => Array<number>(n).fill([0.25, 0, -0.125][i] ?? 0));
-        const told = trialVerdict(signs.flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
+        const told = comparisonVerdict(signs.flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
         const [, p = ''] = /exact sign test p = ([.\d]+)\)/.exec(told) ?? [];
         const n = better + worse;
         const tail = Array.from({ length: Math.min(better, worse) + 1 }, (_, k) => choose(n, k)).reduce((a, b) => a + b, 0); // prettier-ignore
@@ -151,7 +151,7 @@ test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a
 
 test('a verdict says where it began and ended, who is less decided, who was trapped, and that it is one seed', () => {
   const trap: Health = { state: 'trap', since: 48, kind: 'collapse', evidence: [], remedies: [] };
-  const text = trialVerdict([
+  const text = comparisonVerdict([
     arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 }),
     arm('B', { 'rollout/success': 0.3, 'actor/entropy': 0.9 }, trap),
   ]);
@@ -165,11 +165,11 @@ test('a verdict says where it began and ended, who is less decided, who was trap
 test('entropies are not compared where they are taken over other tokens', () => {
   const on = arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 });
   const off = arm('B', { 'rollout/success': 0.6, 'actor/entropy': 1.6 });
-  const text = trialVerdict([on, withKnobs(off, { lossMask: 'off' })]);
+  const text = comparisonVerdict([on, withKnobs(off, { lossMask: 'off' })]);
   expect(text).toContain('Don’t compare entropy and KL: for B');
   expect(text).not.toContain('less certain');
   for (const knob of [{ aggregation: 'seq-mean-token-sum-norm' }, { choiceMask: 'on' }] as const) {
-    const averaged = trialVerdict([on, withKnobs(off, knob)]);
+    const averaged = comparisonVerdict([on, withKnobs(off, knob)]);
     expect(averaged).toContain('Don’t compare entropy and KL: the two runs average');
     expect(averaged).not.toContain('less certain');
   }
@@ -178,10 +178,10 @@ test('entropies are not compared where they are taken over other tokens', () => 
 test('a verdict on a run that was to break quotes the alarm, or says that it did not', () => {
   const evidence = [{ sign: 'spread', text: 'The spread is 0.02.', alarming: true }] as const;
   const trap: Health = { state: 'trap', since: 28, kind: 'collapse', evidence, remedies: [] };
-  expect(trialVerdict([arm('x', { 'rollout/success': 0.5 }, trap)])).toBe(
+  expect(comparisonVerdict([arm('x', { 'rollout/success': 0.5 }, trap)])).toBe(
     'TRAP at update 50: Success went from 50 % to 50 %. The spread is 0.02.',
   );
-  expect(trialVerdict([arm('x', { 'rollout/success': 0 })])).toMatch(/^No trap in 50 updates this time\./);
+  expect(comparisonVerdict([arm('x', { 'rollout/success': 0 })])).toMatch(/^No trap in 50 updates this time\./);
 });
 
 const SPREAD = 'rollout/in_group_reward_std';
@@ -196,16 +196,16 @@ const broke = (seed: number, spreads: readonly [number, number], health: Health 
   );
 
 test('a run that broke is told beside its control: what was left of the spread of each, and that one seed says no more', () => {
-  const text = trialVerdict(broke(1, [0.02, 0.35], TRAP), SPREAD);
+  const text = comparisonVerdict(broke(1, [0.02, 0.35], TRAP), SPREAD);
   expect(text).toMatch(/^TRAP at update 50: .* The spread is 0\.02\. The control run had no trap in 50 updates\./);
   expect(text).toContain('smoothed: 0.02, control 0.35.');
   const both = broke(1, [0.02, 0.01], TRAP).map((each) => withRun(each, { health: [{ update: 50, health: TRAP }] }));
-  expect(trialVerdict(both, SPREAD)).toContain('The control run was trapped too, at update 50.');
+  expect(comparisonVerdict(both, SPREAD)).toContain('The control run was trapped too, at update 50.');
 });
 
 test('several seeds of the trap are pairs: five that go one way cannot be told by the sign test (p = .063), six can; the spread the same', () => {
   const seeds = [0.35, 0.4, 0.31, 0.37, 0.33, 0.36].map((spread, i) => broke(i + 1, [0.02 + 0.01 * (i % 2), spread], TRAP)); // prettier-ignore
-  const five = trialVerdict(seeds.slice(0, 5).flat(), SPREAD);
+  const five = comparisonVerdict(seeds.slice(0, 5).flat(), SPREAD);
   expect(five).toContain(
     'TRAP on 5 of 5 seeds of break it (at update 50, 50, 50, 50, 50) and on 0 of 5 of the control: cannot tell (5 seeds only break it, 0 only the control, exact sign test p = .063).',
   );
@@ -213,14 +213,14 @@ test('several seeds of the trap are pairs: five that go one way cannot be told b
     'larger on 0 of 5 seeds, exact sign test p = .063): cannot tell. About 6 seeds would be enough',
   );
   expect(five).toMatch(/On seed 1: The spread is 0\.02\.$/);
-  const six = trialVerdict(seeds.flat(), SPREAD);
+  const six = comparisonVerdict(seeds.flat(), SPREAD);
   expect(six).toContain(
     'more than chance explains (6 seeds only break it, 0 only the control, exact sign test p = .031).',
   );
   // differences −.33, −.37, −.29, −.34, −.31, −.33
   expect(six).toContain('difference −0.328 (from −0.37 to −0.29; larger on 0 of 6 seeds, exact sign test p = .031): smaller than chance explains.'); // prettier-ignore
   const alike = [0.1, -0.1, 0.05].map((d, i) => broke(i + 1, [0.3 + d, 0.3], null)).flat();
-  const unclear = trialVerdict(alike, SPREAD);
+  const unclear = comparisonVerdict(alike, SPREAD);
   expect(unclear).toMatch(/^TRAP on 0 of 3 seeds of break it and on 0 of 3 of the control: cannot tell \(.* p = 1\)/);
   expect(unclear).toMatch(/: cannot tell\. About \d+ seeds would be enough/);
 });
@@ -234,10 +234,12 @@ test('break it has a control: the same task, seed and beginning, of gentle updat
 });
 
 test('a comparison goes on by itself to as many seeds as a minute takes, six at most', () => {
-  const trial = { title: '', arms: breaking(), fork: undefined, seeds: 6 };
-  expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => unasked(trial, seconds))).toEqual([5, 5, 2, 1, 1, 0, 0]);
-  expect(unasked({ ...trial, seeds: 1 }, 1)).toBe(0);
-  expect(unasked({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // six were asked for
+  const comparison = { title: '', arms: breaking(), fork: undefined, seeds: 6 };
+  expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => moreSeedsToTrain(comparison, seconds))).toEqual([
+    5, 5, 2, 1, 1, 0, 0,
+  ]);
+  expect(moreSeedsToTrain({ ...comparison, seeds: 1 }, 1)).toBe(0);
+  expect(moreSeedsToTrain({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // six were asked for
 });
 
 test('a knob is flipped to its other word, or doubled within its range', () => {
@@ -309,7 +311,11 @@ test('an arm whose worker does not answer is told after ten seconds, and again w
     expect(told).toEqual([true]);
     say({ type: 'alive', holds: false });
     expect(told).toEqual([true, false]);
-    const state = { ...useTrial.getState(), trial: { title: '', arms: [one], fork: undefined }, silent: true };
+    const state = {
+      ...useComparison.getState(),
+      comparison: { title: '', arms: [one], fork: undefined },
+      silent: true,
+    };
     expect(progressWords(state)).toBe(
       `A: update 0/${config.updates}. Its worker has not answered for 10 s. It’s busy or stuck; Cancel ends it.`,
     );
