@@ -180,7 +180,7 @@ describe('a card', () => {
     expect(qwen).toContain('import AutoModelForCausalLM, PreTrainedTokenizerFast');
     expect(qwen).toMatch(/For a Qwen2, `AutoTokenizer`/);
     expect(cardFile(runOf({}, []), 'llama')).not.toMatch(/For a Qwen2/);
-    const text = cardFile(runOf({}, [], { tongue: { tokenizer: '', template: '', stops: [] } }), 'llama');
+    const text = cardFile(runOf({}, [], { chatTokenizer: { tokenizer: '', template: '', stops: [] } }), 'llama');
     expect(text).toMatch(/A text agent of/);
     expect(text).toContain('apply_chat_template');
     expect(text).toMatch(/The tokenizer knows 3 tokens of bytes/);
