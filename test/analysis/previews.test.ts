@@ -176,7 +176,7 @@ test('a knob without effect changes no push of a batch that was learned from in 
   run.session.dispose();
 });
 
-test('what a recording compares its ghosts with is what the run itself would have said, by a critic and with KL', async () => {
+test('what a recording compares its previews with is what the run itself would have said, by a critic and with KL', async () => {
   const set = {
     estimator: 'gae',
     critic: 'shared',

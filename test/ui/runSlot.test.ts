@@ -27,8 +27,8 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 4 * LATER_MS)
 const names = () => [...held].map((name) => name.replace('rollout-playground-run-', ''));
 
 test('a tab keeps the place it saves at from others while it is open', async () => {
-  const { isFree, ownSaveSlot: ownSlot } = await import('../../src/ui/runs/saveSlot.ts');
-  const own = ownSlot();
+  const { isFree, ownSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const own = ownSaveSlot();
   await settled();
   expect(names()).toEqual([own]);
   vi.resetModules(); // another tab
@@ -40,21 +40,21 @@ test('a tab keeps the place it saves at from others while it is open', async () 
 });
 
 test('who takes another place before the lock of the first was granted gives the first one free', async () => {
-  const { ownSaveSlot: ownSlot, takeSaveSlot: takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
-  const first = ownSlot();
-  expect(await takeSlot('second')).toBe(true);
+  const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const first = ownSaveSlot();
+  expect(await takeSaveSlot('second')).toBe(true);
   await settled();
-  expect(ownSlot()).toBe('second');
+  expect(ownSaveSlot()).toBe('second');
   expect(names()).toEqual(['second']);
-  expect(await takeSlot(first)).toBe(true); // it is there to be taken again
+  expect(await takeSaveSlot(first)).toBe(true); // it is there to be taken again
   await settled();
   expect(names()).toEqual([first]);
 });
 
 test('two places taken one right after the other leave the later one held alone', async () => {
-  const { ownSaveSlot: ownSlot, takeSaveSlot: takeSlot } = await import('../../src/ui/runs/saveSlot.ts');
-  expect(await Promise.all([takeSlot('a'), takeSlot('b')])).toEqual([true, true]);
+  const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  expect(await Promise.all([takeSaveSlot('a'), takeSaveSlot('b')])).toEqual([true, true]);
   await settled();
-  expect(ownSlot()).toBe('b');
+  expect(ownSaveSlot()).toBe('b');
   expect(names()).toEqual(['b']);
 });
