@@ -228,6 +228,13 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await press(page, 'Vorführen');
   const slide = page.getByTestId('slide');
   await slide.getByText('Die Referenz ist die Policy').waitFor();
+  // the lab stands at the left of the words, board and rollout, and nowhere else
+  const beside = page.getByTestId('presenter-lab');
+  await beside.locator('.env-svg').waitFor();
+  await beside.locator('.token').first().waitFor();
+  const [lab, words] = [await beside.boundingBox(), await slide.boundingBox()];
+  expect((lab?.x ?? NaN) + (lab?.width ?? NaN)).toBeLessThanOrEqual(words?.x ?? NaN);
+  expect(await page.getByTestId('trajectory').count()).toBe(1);
   for (const text of ['Aus einem gezogenen Token', 'δ = log π', 'Zwei Läufe vom selben Anfang']) {
     await page.keyboard.press('ArrowRight');
     await slide.getByText(text).waitFor();
@@ -246,14 +253,15 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
 });
 
 test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
-  const { page } = await visit(browser, { hash: `#/lab?${SMALL}&updates=100000` });
+  const { page } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   const result = () => tour.locator('.tour-result').textContent();
   const step = () => press(page, 'Step one update');
   const flip = (name: RegExp) => page.getByRole('switch', { name }).click();
-  await page.locator('.token').first().waitFor();
-  await page.keyboard.press('t');
+  // the first chapter leads into the lab
+  await press(page, 'Begin in the lab');
+  await page.locator('.lab[data-screen="lab"] .token').first().waitFor();
   await at(1);
   expect(await tour.locator('.tour-result').count()).toBe(0);
   await page.locator('.token[data-kind="observation"]').first().click();
@@ -342,13 +350,18 @@ test.each(DEVICES)(
     expect(await axeInBothThemes(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    if (device === 'phone') {
+      expect(await wide()).toBeLessThanOrEqual(PHONE.width);
+      expect(await page.locator('.learn').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+    }
     await press(page, 'Take the tour');
+    await page.locator('.lab[data-screen="lab"]').waitFor();
     await page.getByTestId('tour').waitFor();
     expect(await axeInBothThemes(page)).toEqual([]);
     if (device === 'phone') {
       expect(await tooSmall(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-      expect(await page.locator('.learn').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+      expect(await wide()).toBeLessThanOrEqual(PHONE.width);
     }
     await page.context().close();
   },

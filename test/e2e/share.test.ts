@@ -108,7 +108,7 @@ test('where knobs were changed on the way, the share dialog says before the link
   expect(above?.y).toBeLessThan(link?.y ?? 0);
   expect(await axe(page)).toEqual([]);
   const coming = page.waitForEvent('download');
-  await note.getByRole('button', { name: 'Save the file of this run' }).click();
+  await note.getByRole('button', { name: 'Save the run’s file' }).click();
   expect((await coming).suggestedFilename()).toMatch(/\.zip$/);
   expect(problems).toEqual([]);
   await page.context().close();

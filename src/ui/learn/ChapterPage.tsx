@@ -1,6 +1,7 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { typeset } from '../formula/typeset.tsx';
 import { play, useReplay } from '../replay/player.ts';
+import { beginTour } from '../tour/begin.ts';
 import { giveBack, keep, useBorrowed } from './borrow.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
@@ -17,13 +18,14 @@ const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m
 interface Props {
   readonly chapter: ChapterId;
   readonly exercise: string | null; // that the address points at
+  readonly presented: boolean;
+  readonly present: (presented: boolean) => void;
 }
 
 /** A chapter: its text and formulas, its exercises, and what can be made of it. */
-export function ChapterPage({ chapter, exercise }: Props) {
+export function ChapterPage({ chapter, exercise, presented, present }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
-  const [presented, setPresented] = useState(false);
   const { title, text, formulas } = chapters[chapter];
   const found = chapterNamed(chapter);
   useStanding(found?.exercises ?? []);
@@ -44,13 +46,14 @@ export function ChapterPage({ chapter, exercise }: Props) {
         </p>
       ))}
       <p className="small faint">{found.source}</p>
+      {chapter === CHAPTERS[0].id && <Story />}
       <Borrowed />
       {found.exercises.map((each, i) => (
         <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} asked={each.id === exercise} />
       ))}
       <div className="row chapter-actions">
         {next && <a href={learnHash(language, next.id)}>{say('nextChapter')}</a>}
-        <button type="button" className="quiet end" onClick={() => setPresented(true)}>
+        <button type="button" className="quiet end" onClick={() => present(true)}>
           {say('present')}
         </button>
         <button type="button" className="quiet" onClick={() => print()}>
@@ -58,8 +61,22 @@ export function ChapterPage({ chapter, exercise }: Props) {
         </button>
       </div>
       <HandIn chapter={chapter} />
-      <Suspense>{presented && <Presenter chapter={chapter} close={() => setPresented(false)} />}</Suspense>
+      <Suspense>{presented && <Presenter chapter={chapter} close={() => present(false)} />}</Suspense>
     </article>
+  );
+}
+
+/** The first chapter leads through cause and effect in the lab: the stops of the tour. */
+function Story() {
+  const say = useSay();
+  return (
+    <section className="stack card" aria-labelledby="story-title">
+      <h4 id="story-title">{say('story')}</h4>
+      <p>{say('storyText')}</p>
+      <button type="button" className="story-start" onClick={beginTour}>
+        {say('storyStart')}
+      </button>
+    </section>
   );
 }
 

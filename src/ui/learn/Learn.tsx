@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSubpath } from '../address/route.ts';
 import { Dock } from '../curves/Dock.tsx';
 import { useConfig } from '../knobs/configStore.ts';
@@ -8,10 +8,10 @@ import { Inspector } from '../rollout/Inspector.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { Header } from '../shell/Header.tsx';
 import { useTitleParts } from '../shell/pageTitle.ts';
-import { useSelection } from '../shell/selectionStore.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
+import { beginTour } from '../tour/begin.ts';
 import { useBorrowed } from './borrow.ts';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
@@ -34,6 +34,7 @@ export function Learn() {
   const language = asked.language ?? own;
   const shown = asked.chapter ?? chapterNamed(last)?.id ?? CHAPTERS[0].id;
   const texts = useLoadedTexts(language);
+  const [presented, setPresented] = useState(false); // the lab stands in the presentation then
   const title = shown === CLASS ? texts?.words.classView : texts?.chapters[shown].title;
   useTitleParts(title === undefined ? {} : { shown: title });
   const told = asked.corrections.join('\n');
@@ -63,14 +64,20 @@ export function Learn() {
           ) : (
             <main className="learn pane" data-pane="watch" lang={texts.language}>
               <Contents shown={shown} />
-              <ChapterPage key={shown} chapter={shown} exercise={asked.exercise} />
+              <ChapterPage
+                key={shown}
+                chapter={shown}
+                exercise={asked.exercise}
+                presented={presented}
+                present={setPresented}
+              />
             </main>
           )}
         </TextsContext>
       ) : (
         <main className="learn pane" data-pane="watch" aria-busy="true" />
       )}
-      {shown !== CLASS && <LabBeside />}
+      {shown !== CLASS && !presented && <LabBeside />}
       <StatusLine />
     </>
   );
@@ -115,7 +122,7 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
           <a className="small" href={learnHash(language, CLASS)}>
             {say('classView')}
           </a>
-          <button type="button" className="quiet small" onClick={() => useSelection.setState({ touring: true })}>
+          <button type="button" className="quiet small" onClick={beginTour}>
             {say('tour')}
           </button>
         </span>

@@ -2,6 +2,8 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { typeset } from '../formula/typeset.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
+import { EnvPanel } from '../rollout/EnvPanel.tsx';
+import { Trajectory } from '../rollout/Trajectory.tsx';
 import { chapterNamed, type ChapterId } from './chapters.ts';
 import type { Exercise } from './exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
@@ -14,7 +16,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** A chapter for a room: large, one thing at a time, moved by arrow keys, ended by Esc. What came out before is covered: the room predicts first. */
+/** A chapter for a room: the lab at the left, the chapter’s words at the right, large, one thing at a time, moved by arrow keys, ended by Esc. What came out before is covered: the room predicts first. */
 export function Presenter({ chapter, close }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
@@ -49,6 +51,7 @@ export function Presenter({ chapter, close }: Props) {
   ];
   const move = (to: number) => setAt(Math.min(slides.length - 1, Math.max(0, to)));
   const onKey = (event: KeyboardEvent) => {
+    if (event.defaultPrevented) return; // among the tokens of the rollout, arrows move there
     const shown = exercises[at - (slides.length - exercises.length)];
     if (shown && event.key.toLowerCase() === 'r') uncover(shown.id);
     const to = targetOf(event.key, at, slides.length);
@@ -58,8 +61,14 @@ export function Presenter({ chapter, close }: Props) {
   };
   return (
     <Dialog title={say('presentation', { title })} className="presenter" onClose={close} onKeyDown={onKey}>
-      <div className="slide" lang={language} data-testid="slide">
-        {slides[at]}
+      <div className="presenter-body">
+        <div className="presenter-lab" data-testid="presenter-lab">
+          <EnvPanel />
+          <Trajectory />
+        </div>
+        <div className="slide" lang={language} data-testid="slide">
+          {slides[at]}
+        </div>
       </div>
       <div className="row presenter-foot">
         <button type="button" disabled={at === 0} onClick={() => move(at - 1)}>

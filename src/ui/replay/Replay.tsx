@@ -8,6 +8,7 @@ import { percent } from '../parts/numberText.ts';
 import { hasWebGpu } from '../parts/webGpu.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';
+import { beginTour } from '../tour/begin.ts';
 import { isOffered } from '../tour/offer.ts';
 import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
@@ -21,7 +22,7 @@ export function Replay() {
       <Shown />
       {offered && (
         <p className="replay-tour">
-          <button type="button" onClick={() => useSelection.setState({ touring: true })}>
+          <button type="button" onClick={beginTour}>
             Take the tour
           </button>{' '}
           <button type="button" onClick={() => useSelection.setState({ choosing: true })}>

@@ -19,7 +19,7 @@ export function ChangedRun() {
       {latest && (
         <p className="row">
           To hand on this very run, send its file:
-          <ExportRun run={latestCheckpoint} label="Save the file of this run" small>
+          <ExportRun run={latestCheckpoint} label="Save the run’s file" small>
             Save the run’s file
           </ExportRun>
         </p>

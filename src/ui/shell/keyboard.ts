@@ -6,6 +6,7 @@ import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
 import { chooseChannel, selectRow, useSelection } from './selectionStore.ts';
 import { pause, run, step } from '../run/transport.ts';
+import { beginTour } from '../tour/begin.ts';
 
 const toScreens = Object.fromEntries(
   SCREEN_LIST.flatMap(([route, { key }]) => (key ? [[key, () => location.assign(`#/${route}`)] as const] : [])),
@@ -46,7 +47,7 @@ const actions: Readonly<Record<string, () => void>> = {
   k: () => moveRow(-1),
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
-  t: () => useSelection.setState({ touring: true }),
+  t: beginTour,
   m: () => void import('../rollout/previewStore.ts').then((preview) => preview.pressPreview()),
   p: () => useSelection.setState({ playing: true }),
   c: () => useSelection.setState({ choosing: true }),

@@ -6,6 +6,10 @@ export const WORDS: Words = {
   chapters: 'Kapitel',
   language: 'Sprache',
   tour: 'Rundgang',
+  story: 'Ursache und Wirkung',
+  storyText:
+    'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Jede Station endet mit einer Zahl, die du verändert hast. Der Rundgang spricht Englisch.',
+  storyStart: 'Im Labor beginnen',
   present: 'Vorführen',
   print: 'Drucken',
   classView: 'Klasse',
