@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PatternError, translated } from '../../src/text/tokenizerPattern.ts';
+import { PatternError, translatePattern } from '../../src/text/tokenizerPattern.ts';
 import { turnLength, withoutStop } from '../../src/text/turnFormat.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
 import { readWordLevel } from '../../src/text/wordLevel.ts';
@@ -19,8 +19,8 @@ test.each([
   ['a?b*c+d{2}e{2,}f{2,3}', 'a?b*c+d{2}e{2,}f{2,3}'],
   ['', '(?:)'],
 ])('the pattern %j is %j in JavaScript', (pattern, source) => {
-  expect(translated(pattern).source).toBe(source);
-  expect(translated(pattern).flags).toBe('gu');
+  expect(translatePattern(pattern).source).toBe(source);
+  expect(translatePattern(pattern).flags).toBe('gu');
 });
 
 test.each([
@@ -53,8 +53,8 @@ test.each([
   ],
   ...['(?i:[ab])', '(?i:é)', String.raw`\1`],
 ])('the pattern %j, which may mean something else elsewhere, is refused', (pattern) => {
-  expect(() => translated(pattern)).toThrow(PatternError);
-  expect(() => translated(pattern)).toThrow(/\S/);
+  expect(() => translatePattern(pattern)).toThrow(PatternError);
+  expect(() => translatePattern(pattern)).toThrow(/\S/);
 });
 
 const WORDS = {
