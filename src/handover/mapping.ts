@@ -34,8 +34,8 @@ const ROLLOUT = 'actor_rollout_ref.rollout';
 const NOT_HANDED = none('its environment isn’t handed over');
 const REWARD_MODEL = none('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
-const MASKED = none('only the agent’s tokens are trained there, never observations');
-const NO_ADAPTER = none('runs beside a checkpoint aren’t handed over');
+const MASKED = none('there only the agent’s tokens are in the loss, never observations');
+const NO_ADAPTER = none('runs with model=checkpoint aren’t handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
 const NO_FILTER: Counterpart = { none: 'every group is kept; a group whose scores are equal gets advantage 0' };
 const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
@@ -48,7 +48,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   size: NOT_HANDED, slip: NOT_HANDED, ends: NOT_HANDED, sight: NOT_HANDED,
   failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
   grammar: none('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
-  think: rules, language: none('tasks in words are handed over, tasks in text aren’t'),
+  think: rules, language: none('only tasks with language=words are handed over'),
 
   outcomeReward: rules, answerReward: rules, processReward: rules, callReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
@@ -61,7 +61,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     verl: key('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
     trl: key('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
   },
-  whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'only scale_rewards' } },
+  whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'GRPOTrainer scales advantages by scale_rewards, see divideByStd' } },
   gamma: { verl: key('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: key('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: none('no estimator over turns'),
@@ -75,8 +75,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   },
   clipHigh: { verl: key(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: key('epsilon_high', ({ clipHigh }) => clipHigh) },
   dualClip: {
-    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'must be above 1; 1 or less, and off, become 1e9'),
-    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'must be above 1 + clipHigh; otherwise off'),
+    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'it must be above 1; if the knob is off or at most 1, it’s set to 1e9, which has no effect'),
+    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'only if the knob is above 1 + clipHigh; otherwise off'),
   },
   klCoef: {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
@@ -99,7 +99,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
   },
   critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'shared and separate both become a separate network that starts from the policy’s trunk'), trl: NO_CRITIC },
-  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'the step at which the policy begins to learn: criticWarmup + 1; 0 without a separate critic'), trl: NO_CRITIC },
+  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'criticWarmup + 1, the step at which the policy begins to learn; 0 without a separate critic'), trl: NO_CRITIC },
   valueCoef: { verl: { none: 'the critic has its own optimizer' }, trl: NO_CRITIC },
   valueClip: { verl: key('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
 
@@ -140,11 +140,11 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
   },
   maxGradNorm: {
-    verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'and as optim.clip_grad' },
+    verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'optim.clip_grad of both networks gets the same value' },
     trl: key('max_grad_norm', ({ maxGradNorm }) => maxGradNorm),
   },
-  beta1: { verl: key(`${ACTOR}.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'with beta2'), trl: key('adam_beta1', ({ beta1 }) => beta1) },
-  beta2: { verl: key(`critic.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'with beta1, for both networks'), trl: key('adam_beta2', ({ beta2 }) => beta2) },
+  beta1: { verl: key(`${ACTOR}.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'a pair: beta1, beta2'), trl: key('adam_beta1', ({ beta1 }) => beta1) },
+  beta2: { verl: key(`critic.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'the same pair for the critic'), trl: key('adam_beta2', ({ beta2 }) => beta2) },
   adamEps: {
     verl: { keys: [`${ACTOR}.optim.override_optimizer_config`, 'critic.optim.override_optimizer_config'], set: ({ adamEps }) => ({ [`${ACTOR}.optim.override_optimizer_config`]: { eps: adamEps }, 'critic.optim.override_optimizer_config': { eps: adamEps } }) },
     trl: key('adam_epsilon', ({ adamEps }) => adamEps),
@@ -154,7 +154,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('weight_decay', ({ weightDecay }) => weightDecay),
   },
 
-  model: none('only runs in words are handed over, with their own network'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
+  model: none('only runs with model=sizes are handed over'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
   layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
 
   warmStart: model, demonstrator: model, imitationSteps: model,
@@ -165,9 +165,9 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   },
   evalTasks: { verl: { folder: 'val.jsonl' }, trl: { folder: 'val.jsonl' } },
   evaluation: none('val.jsonl has the held-out tasks only'),
-  miEvery: none('not measured there'),
-  backend: none('the engine has its own'),
-  kernels: none('the engine has its own'),
+  miEvery: none('verl and TRL don’t measure it'),
+  backend: none('verl and TRL have their own'),
+  kernels: none('verl and TRL have their own'),
   storage: {
     verl: key(`${ROLLOUT}.dtype`, ({ storage }) => (storage === 'f16' ? 'float16' : 'float32')),
     trl: key('fp16', ({ storage }) => storage === 'f16', 'on a GPU'),
