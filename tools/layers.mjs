@@ -19,6 +19,7 @@ export const LAYERS = [
   { name: 'config', files: ['src/config/'], imports: ['base', 'config'] },
   { name: 'domain', files: ['src/domain/'], imports: WORDS },
   { name: 'text', files: ['src/text/'], imports: [...WORDS, 'formats', 'text'] }, // what words and bytes are to a model of ids
+  { name: 'written', files: ['src/written/'], imports: ['base', 'text', 'written'] }, // environments that a person writes
   { name: 'facts', files: ['src/facts/'], imports: ['base', 'facts'] },
   { name: 'gpu', files: ['src/gpu/'], imports: ['gpu'] },
   { name: 'model', files: ['src/model/'], imports: [...WORDS, 'formats', 'gpu', 'model'] },
@@ -60,7 +61,7 @@ export const LAYERS = [
   {
     name: 'cli', // runs it for the command line
     files: ['src/cli/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'speaking', 'session', 'worker', 'cli'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'speaking', 'session', 'worker', 'cli'],
   },
 ];
 

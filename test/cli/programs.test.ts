@@ -17,6 +17,10 @@ beforeAll(() => {
   );
   writeFileSync(path.join(folder, 'bad', 'odd.json'), '{"kind":"advantages","cases":[{"name":"odd"}]}');
   writeFileSync(path.join(folder, 'file'), 'text');
+  const shipped = readFileSync('public/environments/guessTheWord.ts', 'utf8');
+  writeFileSync(path.join(folder, 'sound.ts'), shipped);
+  writeFileSync(path.join(folder, 'looping.ts'), shipped.replace('this.guesses.push(word);', 'for (;;);'));
+  writeFileSync(path.join(folder, 'untyped.ts'), shipped.replace('guess(word: string)', 'guess(word)'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,6 +44,10 @@ test.each<[string, number, RegExp]>([
   ['$BENCH --seconds 0x10', 1, /^bench: --seconds got 0x10; want a number above 0\.\n$/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
+  ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); 20 tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert 1\.20\.\nNo faults/],
+  ['$CLI environment looping.ts', 1, /\nFAULT +looping\.ts:\d+: .*computed too long.*\n/],
+  ['$CLI environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
+  ['$CLI environment', 2, /^Which file\?\n.*npm run environment/],
   ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in cannot be written to: a part of its path is a file, not a folder\..*\n$/],
   ['$CLI train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
   ['ulimit -f 8; $CLI golden bad', 1, /^golden could not be bundled into .*: .*[Ff]ile too large.*\nThat folder must be writable, on a disk with space\.\n$/],

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { ConfigError } from '../config/configProblem.ts';
+import { checkEnvironment, type CheckReport } from '../written/checker.ts';
+import { type Declaration, EnvironmentFileError, readDeclaration } from '../written/declaration.ts';
+import { openSandbox } from '../written/sandbox.ts';
+import { callerPath, readWhole } from './files.ts';
+import { program } from './program.ts';
+
+const MOST_BYTES = 1e6;
+const MOST_EPISODES = 100_000;
+const USAGE =
+  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1]   (plays an environment you wrote, and says what is wrong with it)';
+
+/** `npm run environment`: checks an environment's file; 1 where it has a fault. */
+async function main(args: readonly string[]): Promise<number> {
+  const given = read(args);
+  try {
+    return await check(given);
+  } catch (error) {
+    if (!(error instanceof EnvironmentFileError)) throw error;
+    console.error(`${place(given.file, error.line)}${error.says}`);
+    return 1;
+  }
+}
+
+/** Where in a file, as terminals make a link of it. */
+const place = (file: string, line: number | null) => `${path.basename(file)}:${line === null ? '' : `${line}:`} `;
+
+async function check({ file, episodes, seed }: ReturnType<typeof read>): Promise<number> {
+  const bytes = await readWhole(callerPath(file), MOST_BYTES);
+  const declaration = readDeclaration(new TextDecoder().decode(bytes));
+  const machine = await readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
+  const began = performance.now();
+  const report = await checkEnvironment(declaration, () => openSandbox(machine, declaration), { episodes, seed });
+  console.log(told(declaration, report, performance.now() - began, path.basename(file)));
+  return report.findings.some(({ kind }) => kind === 'fault') ? 1 : 0;
+}
+
+function read(args: readonly string[]): { readonly file: string; readonly episodes: number; readonly seed: number } {
+  let file = '';
+  const numbers = { episodes: 1000, seed: 1 };
+  for (let at = 0; at < args.length; at++) {
+    const name = (args[at] ?? '').replace(/^--/, '');
+    if (name === 'episodes' || name === 'seed') {
+      const value = Number(args[++at]);
+      const most = name === 'episodes' ? MOST_EPISODES : 2 ** 32 - 1;
+      if (!Number.isInteger(value) || value < 1 || value > most) {
+        throw new ConfigError([
+          `--${name} is ${args[at] ?? 'missing'}. Write a whole number from 1 to ${most}.\n  ${USAGE}`,
+        ]);
+      }
+      numbers[name] = value;
+    } else if (args[at]?.startsWith('-') || file !== '') {
+      throw new ConfigError([`${args[at] ?? ''} is not understood.\n  ${USAGE}`]);
+    } else file = name;
+  }
+  if (file === '') throw new ConfigError([`Which file?\n  ${USAGE}`]);
+  return { file, ...numbers };
+}
+
+function told({ name, tools }: Declaration, report: CheckReport, ms: number, file: string): string {
+  const { tasks, maxTurns } = report.settled;
+  const list = tools.map(
+    ({ name: tool, parameters }) =>
+      `${tool}(${parameters.map((one) => (typeof one === 'string' ? one : one.name)).join(', ')})`,
+  );
+  const lines = [
+    `${name}: ${list.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
+    `${report.episodes} episodes, ${report.turns} turns in ${(ms / 1000).toFixed(1)} s. The longest prompt has ${report.longestPrompt} characters, the longest answer of a tool ${report.longestReply}.`,
+    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? '– (there is none)'}.`,
+  ];
+  for (const { kind, text, line, episodes } of report.findings) {
+    const at = line === null ? '' : place(file, line);
+    lines.push(`${kind === 'fault' ? 'FAULT  ' : 'warning'} ${at}${text}${episodes > 1 ? ` (${episodes} times)` : ''}`);
+  }
+  const faults = report.findings.filter(({ kind }) => kind === 'fault').length;
+  lines.push(
+    faults === 0
+      ? 'No faults: the same actions give the same episode, and the expert beats chance.'
+      : `${faults} ${faults === 1 ? 'fault' : 'faults'}.`,
+  );
+  return lines.join('\n');
+}
+
+await program('environment', USAGE, main);

@@ -1,0 +1,231 @@
+import type { Declaration } from './declaration.ts';
+import { EnvironmentFileError } from './declaration.ts';
+import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
+import type { Sandbox, Statics } from './sandbox.ts';
+
+/** What an environment's static fields settle. */
+export interface Settled {
+  readonly tasks: { readonly train: number; readonly test: number };
+  readonly maxTurns: number;
+  /** Weights of the reward's parts by name; a part without one counts once. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/** Something the check found, once for all episodes it came up in. */
+export interface Finding {
+  readonly kind: 'fault' | 'warning';
+  readonly text: string;
+  readonly line: number | null;
+  readonly episodes: number;
+}
+
+/** What the check found out. Rewards are weighted sums, means over episodes. */
+export interface CheckReport {
+  readonly settled: Settled;
+  readonly episodes: number;
+  readonly turns: number;
+  readonly chance: number;
+  /** Null where the class has no expert. */
+  readonly expert: number | null;
+  readonly nonsense: number;
+  readonly longestPrompt: number; // characters
+  readonly longestReply: number;
+  readonly findings: readonly Finding[];
+}
+
+const MOST_TASKS = 1_000_000;
+const MOST_TURNS = 64;
+
+/** The static fields with their defaults. Throws EnvironmentFileError on values that cannot be. */
+function settled({ tasks, maxTurns = 8, weights = {} }: Statics): Settled {
+  const counts = { train: 1000, test: 200, ...(typeof tasks === 'object' ? tasks : {}) };
+  for (const split of ['train', 'test'] as const) {
+    if (!Number.isInteger(counts[split]) || counts[split] < 1 || counts[split] > MOST_TASKS) {
+      throw new EnvironmentFileError(
+        `tasks.${split} is ${String(counts[split])}. Write how many tasks there are: static tasks = { train: 400, test: 100 }.`,
+        null,
+      );
+    }
+  }
+  if (typeof maxTurns !== 'number' || !Number.isInteger(maxTurns) || maxTurns < 1 || maxTurns > MOST_TURNS) {
+    throw new EnvironmentFileError(
+      `maxTurns is ${String(maxTurns)}. Write a whole number from 1 to ${MOST_TURNS}.`,
+      null,
+    );
+  }
+  const named = Object.entries(typeof weights === 'object' && weights !== null ? weights : {});
+  const wrong = named.find(([, weight]) => typeof weight !== 'number' || !Number.isFinite(weight));
+  if (wrong) throw new EnvironmentFileError(`weights.${wrong[0]} is ${String(wrong[1])}. Write a number.`, null);
+  return {
+    tasks: { train: counts.train, test: counts.test },
+    maxTurns,
+    weights: Object.fromEntries(named) as Settled['weights'],
+  };
+}
+
+/**
+ * Plays an environment as chance, as its expert and with nonsense, and again in another order in another sandbox, and says what is
+ * wrong with it. `open` opens a new sandbox with it each time; `episodes` tasks are played, of training and of the test in turn.
+ */
+export async function checkEnvironment(
+  declaration: Declaration,
+  open: () => Promise<Sandbox>,
+  { episodes, seed }: { readonly episodes: number; readonly seed: number },
+): Promise<CheckReport> {
+  const { tools } = declaration;
+  const sandbox = await open();
+  const rules = settled(sandbox.statics);
+  const tasks = tasksOf(rules, episodes);
+  const options = { seed, maxTurns: rules.maxTurns };
+  const found = new Findings();
+  const chance = playTasks(sandbox, tools, tasks, { ...options, player: chancePlayer(tools, seed) });
+  const nonsense = playTasks(sandbox, tools, tasks, { ...options, player: nonsensePlayer(tools, seed) });
+  const byPlan = playTasks(sandbox, tools, tasks, { ...options, player: EXPERT });
+  const experts = byPlan.some(({ moves, problems }) => moves.length > 0 || problems.length > 0) ? byPlan : null;
+  sandbox.dispose();
+
+  for (const play of [...chance, ...nonsense, ...(experts ?? [])]) {
+    for (const { text, line } of play.problems) found.add('fault', text, line);
+    for (const { refused, bug, line } of play.replies) {
+      if (bug && refused)
+        found.add(
+          'warning',
+          `A tool failed by an error that looks like a mistake of the program: ${refused}`,
+          line ?? null,
+        );
+    }
+    for (const { cut } of play.replies)
+      if (cut !== undefined) found.add('warning', `A tool said ${cut} characters; they are cut.`, null);
+    for (const name of Object.keys(play.parts ?? {})) {
+      if (Object.keys(rules.weights).length > 0 && !(name in rules.weights))
+        found.add('warning', `The reward’s part ${name} has no weight and counts once.`, null);
+    }
+  }
+  const again = await open();
+  const reversed = chance.toReversed();
+  const replayed = playTasks(
+    again,
+    tools,
+    reversed.map(({ task }) => task),
+    {
+      ...options,
+      player: ({ replies }, episode) => reversed[episode]?.moves[replies.length] ?? null,
+    },
+  );
+  again.dispose();
+  for (const [at, play] of replayed.entries()) {
+    const first = reversed[at];
+    if (first && transcript(first) !== transcript(play)) {
+      found.add(
+        'fault',
+        `The same actions gave another episode (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep what an episode remembers in \`this\`, and reset all of it.`,
+        null,
+      );
+    }
+  }
+  const value = (plays: readonly Play[]) =>
+    plays.reduce((sum, { parts }) => sum + weighted(parts, rules), 0) / plays.length;
+  const [byChance, byNonsense, byExpert] = [value(chance), value(nonsense), experts && value(experts)];
+  if (byExpert === null)
+    found.add('warning', 'There is no expert(): nothing to imitate at the start, and no upper bound.', null);
+  else if (byExpert <= byChance)
+    found.add(
+      'fault',
+      `The expert earns ${byExpert.toFixed(2)}, chance ${byChance.toFixed(2)}: where nothing beats chance, the reward is wrong.`,
+      null,
+    );
+  if (byExpert !== null && byNonsense >= byExpert)
+    found.add('fault', `Nonsense earns ${byNonsense.toFixed(2)}, as much as the expert.`, null);
+  if (experts) {
+    const told = givenAway(experts);
+    if (told > experts.length / 2) {
+      found.add(
+        'warning',
+        `In ${told} of ${experts.length} tasks the prompt has what the expert says last, and other prompts do not. Is the answer given away?`,
+        null,
+      );
+    }
+    const trained = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
+    const tests = experts.filter(({ task }) => task.split === 'test');
+    const shared = tests.filter((play) => trained.has(keyOf(play))).length;
+    if (shared > 0) found.add('warning', `${shared} of ${tests.length} test tasks are tasks of training, too.`, null);
+  }
+  const all = [...chance, ...nonsense, ...(experts ?? [])];
+  const longest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, text.length), 0);
+  return {
+    settled: rules,
+    episodes: all.length,
+    turns: all.reduce((sum, { moves }) => sum + moves.length, 0),
+    chance: byChance,
+    expert: byExpert,
+    nonsense: byNonsense,
+    longestPrompt: longest(all.map(({ prompt }) => prompt)),
+    longestReply: longest(all.flatMap(({ replies }) => replies.map(({ text, refused }) => text ?? refused ?? ''))),
+    findings: found.list(),
+  };
+}
+
+/** Tasks to check with, of both splits in turn until one has no more. */
+function tasksOf({ tasks }: Settled, episodes: number): readonly TaskOf[] {
+  const list: TaskOf[] = [];
+  for (let index = 0; list.length < episodes && index < Math.max(tasks.train, tasks.test); index++) {
+    for (const split of ['train', 'test'] as const)
+      if (index < tasks[split] && list.length < episodes) list.push({ split, index });
+  }
+  return list;
+}
+
+const weighted = (parts: Play['parts'], { weights }: Settled) =>
+  Object.entries(parts ?? {}).reduce((sum, [name, value]) => sum + (weights[name] ?? 1) * Number(value), 0);
+
+const said = ({ text, refused, over, paid }: Play['replies'][number]) =>
+  JSON.stringify([text ?? null, refused ?? null, over ?? false, paid ?? null]);
+const transcript = ({ prompt, replies, parts, problems }: Play) =>
+  JSON.stringify([prompt, replies.map(said), parts, problems.map(({ text }) => text)]);
+
+function difference(first: Play, second: Play): string {
+  if (first.prompt !== second.prompt)
+    return `it began with “${first.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
+  const turn = first.replies.findIndex((reply, at) => said(reply) !== said(second.replies[at] ?? {}));
+  return turn < 0 ? 'it was paid otherwise' : `turn ${turn + 1} was answered otherwise`;
+}
+
+const lastWords = (move: Move | undefined) =>
+  move === undefined
+    ? []
+    : 'answer' in move
+      ? [move.answer]
+      : Object.values(move.values).filter((value) => typeof value === 'string');
+const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(said)]);
+
+/** Tasks whose prompt has the expert's last words. Words that most prompts have are a list to choose from, and give nothing away. */
+function givenAway(experts: readonly Play[]): number {
+  const prompts = experts.map(({ prompt }) => prompt.toLowerCase());
+  const often = (word: string) => prompts.filter((prompt) => prompt.includes(word)).length > prompts.length / 5;
+  const known = new Map<string, boolean>();
+  return experts.filter(({ moves }, at) =>
+    lastWords(moves.at(-1))
+      .map((word) => word.toLowerCase())
+      .filter((word) => word.length > 2 && prompts[at]?.includes(word))
+      .some((word) => {
+        if (!known.has(word)) known.set(word, often(word));
+        return !known.get(word);
+      }),
+  ).length;
+}
+
+/** Findings, each once, with the episodes it came up in. */
+class Findings {
+  readonly #found = new Map<string, Finding>();
+
+  add(kind: Finding['kind'], text: string, line: number | null): void {
+    const key = `${line ?? ''} ${text.replace(/\d+/g, '#')}`;
+    const before = this.#found.get(key);
+    this.#found.set(key, { kind, text, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
+  }
+
+  /** Faults first, then those that came up most. */
+  list(): readonly Finding[] {
+    return [...this.#found.values()].toSorted((a, b) => a.kind.localeCompare(b.kind) || b.episodes - a.episodes);
+  }
+}

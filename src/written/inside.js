@@ -1,0 +1,235 @@
+// @ts-nocheck: this is text for another machine, whose globals are not this one's
+// What runs inside the sandbox beside a person's environment: it makes episodes of their class, calls its methods and writes down what
+// came of it. Begun before the class, it keeps the builtins it needs, so that nothing the class does to them reaches it.
+// `task` says how far it is; the host stops a method that computes too long, and calls `serve` again, which goes on after it.
+(() => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { freeze, keys, getPrototypeOf, getOwnPropertyNames, getOwnPropertyDescriptor, defineProperty } = Object;
+  const { apply } = Reflect;
+  const { isFinite, isInteger } = Number;
+  const asText = String;
+  const { isArray } = Array;
+  const { floor } = Math;
+  const cut = String.prototype.slice;
+  const push = Array.prototype.push;
+  const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, InternalError];
+  const LONGEST = 4000; // characters of one text
+
+  const refuse = (what) => () => {
+    throw new TypeError(what);
+  };
+
+  /** Takes away what differs by machine or moment, and makes the rest unchangeable: an episode's state is in its own object. */
+  function close(root) {
+    const noCode = refuse('An environment cannot make code out of text.');
+    for (const one of [() => 0, async () => 0, function* () {}, async function* () {}]) {
+      defineProperty(getPrototypeOf(one), 'constructor', { value: noCode });
+    }
+    root.Math.random = refuse('Math.random differs from run to run. Use the `draw` that reset(task) is given.');
+    for (const name of [
+      ...[
+        'eval',
+        'Function',
+        'Date',
+        'performance',
+        'queueMicrotask',
+        'SharedArrayBuffer',
+        'WeakRef',
+        'FinalizationRegistry',
+      ],
+      ...['atob', 'btoa', 'DOMException', 'escape', 'unescape'],
+    ]) {
+      delete root[name];
+    }
+    const seen = new Set();
+    const freezeAll = (value) => {
+      if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+      seen.add(value);
+      freezeAll(getPrototypeOf(value));
+      for (const name of getOwnPropertyNames(value)) {
+        const { value: inner, get } = getOwnPropertyDescriptor(value, name);
+        freezeAll(inner);
+        freezeAll(get);
+      }
+      // classes of errors are left as they are: `this.name = …` in one's own would fail
+      if (!(value instanceof Error) && value !== Error.prototype) freeze(value);
+    };
+    for (const name of getOwnPropertyNames(root)) if (name !== 'globalThis') freezeAll(root[name]);
+    freezeAll(getPrototypeOf([][Symbol.iterator]()));
+  }
+
+  /** Draws from four words (sfc32); the same words give the same draws everywhere. */
+  function drawFrom([a, b, c, d]) {
+    const next = () => {
+      const t = (a + b + d) | 0;
+      d = (d + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = ((c << 21) | (c >>> 11)) + t;
+      return (t >>> 0) / 4294967296;
+    };
+    for (let i = 0; i < 12; i++) next();
+    const int = (n) => {
+      if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${asText(n)}): it takes a whole number from 1.`);
+      return floor(next() * n);
+    };
+    const pick = (list) => {
+      if (!isArray(list) || list.length === 0) throw new RangeError('draw.pick takes a list with something in it.');
+      return list[int(list.length)];
+    };
+    const shuffle = (list) => {
+      const mixed = [...list];
+      for (let i = mixed.length - 1; i > 0; i--) {
+        const j = int(i + 1);
+        [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
+      }
+      return mixed;
+    };
+    return freeze({ next, int, pick, shuffle, chance: (p) => next() < p });
+  }
+
+  let Environment;
+  let file = '';
+  const episodes = new Map();
+  let task = { requests: [], at: 0, replies: [], running: false };
+
+  /** Where in the file it was thrown: the first place of the stack that lies there. */
+  function lineOf(error) {
+    try {
+      const places = error.stack.split(`(${file}:`);
+      const line = places.length > 1 ? parseInt(places[1], 10) : NaN;
+      return isInteger(line) ? line : null;
+    } catch {
+      return null; // what was thrown is no error
+    }
+  }
+
+  function wordsOf(error) {
+    try {
+      const message = typeof error === 'object' && error !== null ? error.message : error;
+      return apply(cut, asText(message), [0, LONGEST]) || 'It threw something without words.';
+    } catch {
+      return 'It threw something without words.';
+    }
+  }
+
+  /** `problem` is a fault of the environment; `refused` are the words in which it turned a call down. */
+  const problem = (what, line = null) => ({ problem: what, line });
+  const thrown = (where, error) => problem(`${where} failed: ${wordsOf(error)}`, lineOf(error));
+
+  function textOf(where, value) {
+    if (typeof value === 'string')
+      return { text: apply(cut, value, [0, LONGEST]), ...(value.length > LONGEST && { cut: value.length }) };
+    const is = value === null ? 'null' : isArray(value) ? 'a list' : typeof value;
+    const later = typeof value === 'object' && value !== null && typeof value.then === 'function';
+    return problem(`${where} returned ${later ? 'a promise' : is}; it has to return a text.`);
+  }
+
+  function after(environment, reply) {
+    const over = environment.done === true;
+    let turn = {};
+    if (typeof environment.turnReward === 'function') {
+      const paid = environment.turnReward();
+      if (typeof paid !== 'number' || !isFinite(paid))
+        return problem(`turnReward() returned ${asText(paid)}; it has to be a finite number.`);
+      turn = { paid };
+    }
+    return { ...reply, over, ...turn };
+  }
+
+  const operations = {
+    open({ split, index, words, id }) {
+      const environment = new Environment();
+      episodes.set(id, environment);
+      return textOf('reset()', environment.reset(freeze({ split, index, draw: drawFrom(words) })));
+    },
+    call({ id, tool, values }) {
+      const environment = episodes.get(id);
+      let reply;
+      try {
+        reply = textOf(`${tool}()`, apply(environment[tool], environment, values));
+      } catch (error) {
+        const bug = bugs.some((kind) => error instanceof kind);
+        reply = { refused: wordsOf(error), line: lineOf(error), ...(bug && { bug }) };
+      }
+      return reply.problem === undefined ? after(environment, reply) : reply;
+    },
+    answer({ id, text }) {
+      const environment = episodes.get(id);
+      if (typeof environment.answer === 'function') environment.answer(text);
+      return { text: '', over: true };
+    },
+    expert({ id, words }) {
+      const environment = episodes.get(id);
+      if (typeof environment.expert !== 'function') return { none: true };
+      const move = environment.expert(drawFrom(words));
+      if (typeof move === 'string') return { answer: apply(cut, move, [0, LONGEST]) };
+      if (typeof move !== 'object' || move === null || typeof move.tool !== 'string') {
+        return problem('expert() has to return { tool, arguments } or a text.');
+      }
+      return { tool: move.tool, values: move.arguments ?? {} };
+    },
+    reward({ id }) {
+      const earned = episodes.get(id).getReward();
+      const parts = typeof earned === 'number' ? { reward: earned } : earned;
+      if (typeof parts !== 'object' || parts === null)
+        return problem(`getReward() returned ${asText(earned)}; it returns a number, or named numbers.`);
+      for (const name of keys(parts)) {
+        if (typeof parts[name] !== 'number' || !isFinite(parts[name])) {
+          return problem(`getReward() gives ${name} = ${asText(parts[name])}; it has to be a finite number.`);
+        }
+      }
+      return { parts: { ...parts } };
+    },
+    close({ id }) {
+      episodes.delete(id);
+      return {};
+    },
+  };
+  const WHERE = {
+    open: 'reset()',
+    call: 'A tool',
+    answer: 'answer()',
+    expert: 'expert()',
+    reward: 'getReward()',
+    close: '',
+  };
+
+  return {
+    close,
+    /** Takes the class that the file left in `exports`; returns what its static fields say. */
+    take(exported, name) {
+      Environment = exported.default;
+      file = name;
+      if (typeof Environment !== 'function') throw new Error('The file has no class as `export default`.');
+      const { tasks, maxTurns, weights } = Environment;
+      return stringify({ tasks, maxTurns, weights });
+    },
+    /** Begins a list of requests, or, without one, goes on after the one that was stopped; `why` says what it was stopped for. */
+    serve(text, why, line, begin) {
+      if (text !== undefined) task = { requests: parse(text), at: 0, replies: [], running: false };
+      if (task.running) {
+        const { op } = task.requests[task.at];
+        apply(push, task.replies, [problem(`${WHERE[op]} ${why}`, line)]);
+        task.at++;
+        task.running = false;
+      }
+      while (task.at < task.requests.length) {
+        const request = task.requests[task.at];
+        begin();
+        task.running = true;
+        let reply;
+        try {
+          reply = operations[request.op](request);
+        } catch (error) {
+          reply = thrown(WHERE[request.op], error);
+        }
+        task.running = false;
+        apply(push, task.replies, [reply]);
+        task.at++;
+      }
+      return stringify(task.replies);
+    },
+  };
+})();

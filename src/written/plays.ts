@@ -1,0 +1,232 @@
+import { Purpose, random, type Random } from '../base/rng.ts';
+import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import type { Reply, Request, Sandbox } from './sandbox.ts';
+
+/** Which task: tasks of training and of the test differ by index, never by luck. */
+export interface TaskOf {
+  readonly split: 'train' | 'test';
+  readonly index: number;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+/** A turn of a player: a call, or words that end the episode. */
+export type Move = { readonly tool: string; readonly values: Values } | { readonly answer: string };
+
+/** A fault that came up in an episode. */
+export interface Problem {
+  readonly text: string;
+  readonly line: number | null;
+}
+
+/** An episode that was played. */
+export interface Play {
+  readonly task: TaskOf;
+  readonly prompt: string;
+  readonly moves: readonly Move[];
+  readonly replies: readonly Reply[];
+  /** Named parts of the reward; null where the episode did not get that far. */
+  readonly parts: Values | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Chooses the next turn from what was said so far; null ends the episode. */
+export type Chooser = (
+  played: { readonly prompt: string; readonly replies: readonly Reply[] },
+  episode: number,
+) => Move | null;
+
+/** How the expert of the environment itself plays. */
+export const EXPERT = 'expert';
+
+interface Course {
+  readonly id: number;
+  readonly task: TaskOf;
+  prompt: string;
+  readonly moves: Move[];
+  readonly replies: Reply[];
+  parts: Values | null;
+  readonly problems: Problem[];
+  over: boolean;
+}
+
+/** Four words of chance for a task; the same task has the same ones everywhere. */
+function wordsOf(seed: number, { split, index }: TaskOf): readonly number[] {
+  const draw = random(seed, Purpose.environment, index, split === 'train' ? 0 : 1);
+  return Array.from({ length: 4 }, () => draw.int(2 ** 24));
+}
+
+/**
+ * Plays tasks side by side, one crossing a turn for all of them. A task has the same chance in it whoever plays. An episode ends when
+ * the environment says so, when its player has nothing more, after `maxTurns` turns, or at a fault of the environment.
+ */
+export function playTasks(
+  sandbox: Sandbox,
+  tools: readonly ToolFace[],
+  tasks: readonly TaskOf[],
+  {
+    seed,
+    maxTurns,
+    player,
+  }: { readonly seed: number; readonly maxTurns: number; readonly player: Chooser | typeof EXPERT },
+): readonly Play[] {
+  const courses = tasks.map((task, id): Course => ({
+    id,
+    task,
+    prompt: '',
+    moves: [],
+    replies: [],
+    parts: null,
+    problems: [],
+    over: false,
+  }));
+  /** Asks for those that go on; a fault ends an episode. */
+  const ask = (
+    among: readonly Course[],
+    request: (course: Course) => Request,
+    take: (course: Course, reply: Reply) => void,
+  ) => {
+    for (const [at, reply] of sandbox.serve(among.map(request)).entries()) {
+      const course = among[at];
+      if (!course) continue;
+      if (reply.problem === undefined) {
+        take(course, reply);
+      } else {
+        course.problems.push({ text: reply.problem, line: reply.line ?? null });
+        course.over = true;
+      }
+    }
+  };
+  ask(
+    courses,
+    ({ id, task }) => ({ op: 'open', id, ...task, words: wordsOf(seed, task) }),
+    (course, reply) => (course.prompt = reply.text ?? ''),
+  );
+  for (let turn = 0; turn < maxTurns; turn++) {
+    const going = courses.filter(({ over }) => !over);
+    if (going.length === 0) break;
+    const chosen = new Map<Course, Move>();
+    if (player === EXPERT) {
+      ask(
+        going,
+        ({ id, task }) => ({ op: 'expert', id, words: wordsOf(seed + turn + 1, task) }),
+        (course, { none, answer, tool = '', values }) => {
+          if (none) course.over = true;
+          else chosen.set(course, answer === undefined ? { tool, values: (values ?? {}) as Values } : { answer });
+        },
+      );
+    } else {
+      for (const course of going) {
+        const move = player(course, course.id);
+        if (move) chosen.set(course, move);
+        else course.over = true;
+      }
+    }
+    const calls = new Map<Course, Request>();
+    for (const [course, move] of chosen) {
+      course.moves.push(move);
+      if ('answer' in move) {
+        calls.set(course, { op: 'answer', id: course.id, text: move.answer });
+        continue;
+      }
+      const tool = tools.find(({ name }) => name === move.tool);
+      const wrong = tool ? argumentProblem(tool, move.values) : `there is no tool ${move.tool}`;
+      if (tool && wrong === null) {
+        const values = tool.parameters.map((parameter) => move.values[nameOf(parameter)]);
+        calls.set(course, { op: 'call', id: course.id, tool: tool.name, values });
+      } else {
+        course.replies.push({ refused: wrong ?? '' });
+      }
+    }
+    const called = [...calls.keys()];
+    ask(
+      called,
+      (course) => calls.get(course) ?? { op: 'close', id: course.id },
+      (course, reply) => {
+        course.replies.push(reply);
+        if (reply.over) course.over = true;
+      },
+    );
+  }
+  ask(
+    courses.filter(({ problems }) => problems.length === 0),
+    ({ id }) => ({ op: 'reward', id }),
+    (course, { parts }) => (course.parts = parts ?? null),
+  );
+  sandbox.serve(courses.map(({ id }) => ({ op: 'close', id })));
+  return courses.map(({ task, prompt, moves, replies, parts, problems }) => ({
+    task,
+    prompt,
+    moves,
+    replies,
+    parts,
+    problems,
+  }));
+}
+
+const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
+
+/** What keeps a call from being made, before the tool sees it; null where nothing does. */
+function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
+  const strays = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
+  if (strays.length > 0) return `${name} has no argument ${strays[0]}`;
+  for (const parameter of parameters) {
+    const key = nameOf(parameter);
+    const value = values[key];
+    if (value === undefined) return `${name} needs the argument ${key}`;
+    if (typeof parameter === 'string') continue;
+    if (typeof value !== parameter.type) return `${key} of ${name} is a ${parameter.type}`;
+    if (parameter.choices && !parameter.choices.some((choice) => choice === value)) {
+      return `${key} of ${name} is one of ${parameter.choices.join(', ')}`;
+    }
+  }
+  return null;
+}
+
+/** A player who calls a tool at random, with words that were said to it, or small numbers. */
+export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser {
+  return ({ prompt, replies }, episode) => {
+    const draw = random(seed, Purpose.baseline, episode, replies.length);
+    const heard =
+      [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
+    return someCall(tools, draw, (type) =>
+      type === 'number' ? draw.int(16) : heard.length > 0 ? draw.pick(heard) : 'a',
+    );
+  };
+}
+
+const NONSENSE = [
+  '',
+  ' ',
+  'x'.repeat(5000),
+  '\u0000',
+  '💥',
+  '<|im_end|>',
+  '__proto__',
+  'constructor',
+  '-1',
+  '1e999',
+  '{}',
+  '</tool_response>',
+];
+
+/** A player who calls tools with what nobody would write. */
+export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Chooser {
+  return ({ replies }, episode) => {
+    const draw = random(seed, Purpose.inputDependence, episode, replies.length);
+    return someCall(tools, draw, (type) =>
+      type === 'number' ? draw.pick([-1, 0.5, 1e308, -1e-308, 2 ** 53]) : draw.pick(NONSENSE),
+    );
+  };
+}
+
+function someCall(tools: readonly ToolFace[], draw: Random, value: (type: string) => unknown): Move | null {
+  if (tools.length === 0) return { answer: String(value('string')) };
+  const tool = draw.pick(tools);
+  const values = tool.parameters.map((parameter): [string, unknown] => {
+    if (typeof parameter === 'string') return [parameter, value('string')];
+    const { name, type, choices } = parameter;
+    if (choices) return [name, draw.pick(choices)];
+    return [name, type === 'boolean' ? draw.int(2) === 1 : value(type)];
+  });
+  return { tool: tool.name, values: Object.fromEntries(values) };
+}

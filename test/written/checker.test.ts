@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checkEnvironment } from '../../src/written/checker.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { sandboxOf } from './machine.ts';
+
+const check = (source: string, episodes = 60) =>
+  checkEnvironment(readDeclaration(source), () => sandboxOf(source), { episodes, seed: 1 });
+
+/** Find a number from 0 to 9: right as it stands, and with one thing planted in it. */
+const numbers = ({
+  reset = '',
+  guess = '',
+  reward = 'this.done ? 1 : 0',
+  expert = 'this.hidden',
+  before = '',
+  statics = '',
+} = {}) => `${before}
+/** Find the number. */
+export default class Numbers {
+  static tasks = { train: 40, test: 20 };
+  static maxTurns = 3;
+  ${statics}
+  hidden = 0;
+  done = false;
+  reset({ split, index, draw }): string { this.hidden = draw.int(10); ${reset} return split + ' ' + index; }
+  guess(n: number): string { ${guess} this.done = n === this.hidden; return this.done ? 'found' : 'no'; }
+  expert() { return { tool: 'guess', arguments: { n: ${expert} } }; }
+  getReward() { return ${reward}; }
+}
+`;
+
+test('a sound environment has no finding; chance earns what three draws out of sixteen do, the expert all', async () => {
+  const report = await check(numbers());
+  expect(report.findings).toEqual([]);
+  expect(report.expert).toBe(1);
+  expect(report.nonsense).toBe(0);
+  expect(report.chance).toBeGreaterThan(0.05); // 1 − (15/16)³ = .176 over 60 tasks: four standard deviations are .2
+  expect(report.chance).toBeLessThan(0.38);
+  expect(report.episodes).toBe(180);
+});
+
+test.each([
+  [
+    'what an episode remembers stands outside of it',
+    { before: 'let played = 0;', guess: 'played++; if (played % 7 === 0) return "seven";' },
+    /same actions gave another episode/,
+  ],
+  ['it asks for a chance of its own', { guess: 'if (Math.random() < .5) return "x";' }, /draw/],
+  ['the reward is turned round', { reward: 'this.done ? 0 : 1' }, /where nothing beats chance/],
+  ['every turn is paid the same', { reward: '1' }, /where nothing beats chance/],
+  ['the reward is no number', { reward: '{ solved: 0 / 0 }' }, /solved = NaN/],
+  ['a tool returns no text', { guess: 'if (n > 12) return n;' }, /returned number/],
+  ['reset returns nothing', { reset: 'return;' }, /reset\(\) returned undefined/],
+  ['the expert calls a tool wrongly', { expert: '"one"' }, /where nothing beats chance/],
+])('found: %s', async (_name, planted, says) => {
+  const { findings } = await check(numbers(planted));
+  expect(findings.map(({ text }) => text).join('\n')).toMatch(says);
+});
+
+const warnings = async (source: string) =>
+  (await check(source)).findings.filter(({ kind }) => kind === 'warning').map(({ text }) => text);
+
+test('told: a word that stands in its own prompt alone and ends the task; not one of a list that every prompt has', async () => {
+  const words = (prompt: string) =>
+    numbers({
+      statics: 'secret = "";',
+      reset: `this.secret = "word" + (1000 + 2 * index + (split === "test" ? 1 : 0)); return ${prompt};`,
+    })
+      .replace('guess(n: number)', 'guess(n: string)')
+      .replace('n === this.hidden', 'n === this.secret')
+      .replace('n: this.hidden', 'n: this.secret');
+  expect(await warnings(words('"It is " + this.secret'))).toEqual([expect.stringContaining('60 of 60 tasks')]);
+  expect(await warnings(words('split + index'))).toEqual([]);
+  const list = words('"One of " + Array.from({ length: 99 }, (_, n) => "word" + (1000 + n)).join(" ")');
+  expect(await warnings(list)).toEqual([]);
+});
+
+test('told: how many test tasks are tasks of training', async () => {
+  expect(await warnings(numbers({ reset: 'this.hidden = 3; return "the only task";' }))).toEqual([
+    expect.stringContaining('20 of 20 test tasks'),
+  ]);
+});
+
+test('a mistake of the program is told with its line and how often it came up', async () => {
+  const { findings } = await check(numbers({ guess: 'if (n === 5) this.none.there;' }));
+  const [bug] = findings.filter(({ text }) => text.includes('mistake'));
+  expect(bug?.line).toBe(10);
+  expect(bug?.episodes).toBeGreaterThan(1);
+});
+
+const FOLDER = 'public/environments';
+test.each(readdirSync(FOLDER).filter((file) => !file.endsWith('.d.ts')))(
+  '%s, which ships, has no finding',
+  async (file) => {
+    const report = await check(readFileSync(`${FOLDER}/${file}`, 'utf8'), 200);
+    expect(report.findings).toEqual([]);
+    expect(report.expert).toBeGreaterThan(report.chance + 0.5);
+  },
+);
