@@ -20,7 +20,7 @@ const END = -1;
 
 /**
  * Finds matches in time linear in the text, whatever the pattern: what failed at a place is never tried there again (backtracking with a memo,
- * Norvig 1991). `source` is a regular expression of JavaScript as `translated` writes it: letters, classes, groups, alternatives, lookahead and
+ * Norvig 1991). `source` is a regular expression of JavaScript as `translatePattern` writes it: letters, classes, groups, alternatives, lookahead and
  * greedy counts. Matches are those of JavaScript under the flags `gu`. The function returned gives where the first match at or after a place
  * begins and ends, or null; memory grows with the text. Throws PatternSizeError, and
  * PatternError on counts of what may match nothing.
