@@ -209,7 +209,7 @@ describe('a table that leaves the page', () => {
     ]);
     expect(cells(rule)).toEqual(['---', '---', ...Array<string>(6).fill('---:')]);
     expect(cells(a)).toEqual(['', 'A \\| a', '2', '−4 ± 1', '0.500 (1 of 2)', 'reference', '0.5', '–']);
-    expect(cells(b)[5]).toMatch(/^\+0\.375 .*; to A \\\| a$/);
+    expect(cells(b)[5]).toMatch(/^\+0\.375 .*; compared with A \\\| a$/);
     expect(cells(c)).toEqual(['', 'C', '0', '–', '–', '–', '–', '–']);
     const bare = byHand({ rows: byHand().rows.map((row) => ({ ...row, arm: { key: 'c', label: 'C', set: {} }, difference: null })) }); // prettier-ignore
     const plain = markdownOf({ ...bare, experiment: without(bare.experiment, 'published') }).split('\n');
@@ -264,9 +264,9 @@ describe('a cell', () => {
 
   it('of differences has sign, ties, p, corrected p, and what it may claim', () => {
     expect([differenceText(null), differenceText(pairedSummary([]))]).toEqual(['–', '–']);
-    expect(differenceText(pairedSummary([0.5]))).toMatch(/^\+0\.500, better in 1 of 1: cannot tell/);
-    expect(differenceText(pairedSummary([0, -0.5]))).toMatch(/^−0\.250 .*, better in 0 of 2, alike in 1, p = 1/);
-    expect(differenceText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6, p = \.031$/);
+    expect(differenceText(pairedSummary([0.5]))).toMatch(/^\+0\.500, better in 1 of 1 seeds: cannot tell/);
+    expect(differenceText(pairedSummary([0, -0.5]))).toMatch(/^−0\.250 .*, better in 0 of 2 seeds, equal in 1, p = 1/);
+    expect(differenceText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6 seeds, p = \.031$/);
     const [both] = correctedTogether([pairedSummary([1, 1, 1, 1, 1, 1]), pairedSummary([1, -1])]);
     expect(differenceText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell$/);
     expect(differenceText(pairedSummary([0, 0]))).toMatch(/^0\.000 /);

@@ -159,12 +159,12 @@ describe('a claim about seeds', () => {
 
   it('is worded in the table, with n, interval, p and what it would take', () => {
     expect(differenceText(pairedSummary([0.25, 0.2, 0.3]))).toBe(
-      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3, p = .25: cannot tell (about 6 seeds would, if it stayed like this)',
+      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3 seeds, p = .25: cannot tell (about 6 seeds would be enough if the difference stays like this)',
     );
-    expect(differenceText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1: cannot tell from one seed');
+    expect(differenceText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1 seeds: cannot tell from one seed');
     expect(differenceText(pairedSummary([0.1, -0.1, 0]))).toBe(
-      '0.000 ± 0.100 [−0.248, +0.248], better in 1 of 3, alike in 1, p = 1: cannot tell',
+      '0.000 ± 0.100 [−0.248, +0.248], better in 1 of 3 seeds, equal in 1, p = 1: cannot tell',
     );
-    expect(differenceText(of(8, 0, 0))).toBe('+0.250 ± 0.000, better in 8 of 8, p = .0078');
+    expect(differenceText(of(8, 0, 0))).toBe('+0.250 ± 0.000, better in 8 of 8 seeds, p = .0078');
   });
 });

@@ -3,8 +3,8 @@ import type { Experiment } from './experimentDefinition.ts';
 /** Which of the two masks matters, for an algorithm with a critic and for one without. */
 export const ablation: Experiment = {
   label: 'Mask ablation',
-  question: 'What do the loss mask and the advantage mask buy?',
-  doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss they take a large part of every step. Everything but the masks is equal, the starting weights and the critic’s too.',
+  question: 'What changes when the loss mask or the advantage mask is off?',
+  doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss, they take a large part of every step. Everything but the masks is equal, including the starting weights of policy and critic.',
   shared: {
     env: 'number-hunt',
     distractors: 6, // a one-word observation is too short to weigh anything

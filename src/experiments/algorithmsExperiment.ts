@@ -23,8 +23,9 @@ const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
 /** Five algorithms from the same weights on the same tasks, beside the weights themselves and one forced retrieval. */
 export const algorithms: Experiment = {
   label: 'Algorithms',
-  question: 'Does reinforcement beat calling a tool untrained and reading one retrieval, and which algorithm is best?',
-  doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. Base tool call is the warm start; naive RAG, not trained, is the warm start with the first fact in its prompt, told to answer. Both are read from the first evaluation of the GRPO runs: equal seeds have equal weights before update 1. Naive RAG, trained, has its facts in the prompt in training too, imitates and is reinforced for as long, and cannot look anything up: one fact is capped at the share of one-hop questions; the three most like the question are what a retriever over words would bring.',
+  question:
+    'Does RL beat the untrained agent with its tool, and an agent that only reads one search result? Which algorithm is best?',
+  doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. “Base tool call” is the warm start. “Naive RAG, not trained” is the warm start with the first fact in its prompt, asked to answer. Both numbers come from the first evaluation of the GRPO runs, because equal seeds have equal weights before update 1. “Naive RAG, trained” has its facts in the prompt in training too. It imitates and is reinforced for as long, but cannot look anything up. With one fact it can solve at most the share of one-hop questions. The three facts most like the question are what a retriever over words would find.',
   shared: {
     ...PRESETS['multi-hop'].set,
     turnCost: 0, // divided by a group's spread it teaches GRPO not to call (docs/journal/learning.md), so it would decide the order

@@ -4,8 +4,9 @@ import type { Experiment } from './experimentDefinition.ts';
 /** A preset that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
 export const echoTrap: Experiment = {
   label: 'Echo Trap',
-  question: 'When does a run converge without heeding the map, does the monitor see it, and does StarPO-S prevent it?',
-  doc: 'The same stress under GRPO and under PPO with a critic, which is what RAGEN’s StarPO is; both with and without the filter and the clip of StarPO-S. A filtered run takes as many equal steps but plays four times the rollouts: a column counts them.',
+  question:
+    'When do all rollouts become alike and ignore the map? Does the monitor see it, and does StarPO-S prevent it?',
+  doc: 'The preset “Break it” with GRPO, and with PPO and a critic (RAGEN’s StarPO). Both run with and without the filter and the clip of StarPO-S. A filtered run takes as many steps of the same size, but plays four times as many rollouts. A column counts them.',
   shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
   arms: [
     { key: 'break-it', label: 'GRPO: break it', set: PRESETS['break-it'].set },

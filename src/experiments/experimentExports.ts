@@ -54,7 +54,7 @@ export function markdownOf(table: Table): string {
 
 function difference(table: Table, row: Table['rows'][number]): string {
   const against = againstText(table, row);
-  if (against !== '') return `${differenceText(row.difference)}; to ${against}`;
+  if (against !== '') return `${differenceText(row.difference)}; compared with ${against}`;
   return isReference(table, row) ? 'reference' : differenceText(null);
 }
 

@@ -34,7 +34,7 @@ function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset as it stands. Imitation alone begins from random weights and takes as many optimizer steps as the run it stands beside, its warm start included, on demonstrations of the training tasks. Where a preset begins from shipped weights all seeds share that one start: seeds differ in tasks, draws and order only.',
+  doc: 'Each preset is trained with its own settings. “Imitation alone” starts from random weights and imitates demonstrations of the training tasks. It takes as many optimizer steps as the run it is compared with, warm start included. Where a preset starts from shipped weights, all seeds share them, so seeds differ only in tasks, random draws and order.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED.flatMap(besideImitation),
   columns: [

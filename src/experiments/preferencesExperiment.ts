@@ -4,8 +4,8 @@ import type { Experiment } from './experimentDefinition.ts';
 /** A learned reward, with and without a KL that holds the policy near where the reward model was taught. */
 export const preferences: Experiment = {
   label: 'Preferences',
-  question: 'Is a learned reward hacked, and does a KL to the reference hold it off?',
-  doc: 'Multi-hop search where the environment pays nothing and a reward model does, fitted to a labeller to whom a call is worth as much as a right answer. The KL was chosen on seed 1 among 0, .02, .05, .1, .2 and .5.',
+  question: 'Does the agent exploit a learned reward, and does a KL penalty prevent it?',
+  doc: 'Multi-hop search where only a reward model pays, not the environment. It is fitted to a labeller to whom a call is worth as much as a right answer. The weight of the KL was chosen on seed 1 among 0, .02, .05, .1, .2 and .5.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: [
     { key: 'rlhf', label: 'KL .5 in the loss', set: PRESETS.rlhf.set, against: 'rlhf-hack' },

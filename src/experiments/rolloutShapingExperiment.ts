@@ -20,16 +20,16 @@ const turns = (maxTurns: number): Arm => ({
 });
 const passes = (epochs: number): Arm => ({
   key: `passes-${epochs}`,
-  label: `${epochs} ${epochs === 1 ? 'pass' : 'passes'}`,
-  group: 'Passes over each batch',
+  label: `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`,
+  group: 'Epochs on each batch',
   ...(epochs === 2 ? { readFrom: REFERENCE } : { set: { epochs }, against: REFERENCE }),
 });
 
 /** How a batch of 128 rollouts is dealt, how long a rollout may be, and how often a batch is learned from. */
 export const rolloutShaping: Experiment = {
   label: 'Rollout shaping',
-  question: 'Many answers to few prompts or few to many, how many turns, and how stale may a batch become?',
-  doc: 'Number hunt under GRPO at twice the default rate, one knob at a time; the three sweeps meet in 8 responses, 4 turns, 2 passes, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. A pass is two optimizer steps.',
+  question: 'How many rollouts per prompt, how many turns and how many epochs on a batch work best?',
+  doc: 'Number hunt under GRPO at twice the preset’s learning rate, changing one knob at a time. The three sweeps share the arm with 8 responses, 4 turns and 2 epochs, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. An epoch is two optimizer steps.',
   shared: {
     ...PRESETS['number-hunt'].set,
     learningRate: 2e-3, // more to see in 60 updates

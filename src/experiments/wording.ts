@@ -22,8 +22,8 @@ export function differenceText(difference: Paired | null): string {
   const { mean, sd, n, better, tied, interval } = difference;
   const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
   const between = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
-  const alike = tied > 0 ? `, alike in ${tied}` : '';
-  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n}${alike}${claimText(difference)}`;
+  const alike = tied > 0 ? `, equal in ${tied}` : '';
+  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n} seeds${alike}${claimText(difference)}`;
 }
 
 /** The p value, and where it allows no claim that nothing can be told and how many seeds it would take. */
@@ -33,7 +33,7 @@ function claimText({ n, p, corrected, claim, needed }: Paired): string {
   const test = `, p ${chanceText(p)}${both}`;
   if (claim !== 'unclear') return test;
   if (needed === null || needed <= n) return `${test}: cannot tell`;
-  return `${test}: cannot tell (about ${needed} seeds would, if it stayed like this)`;
+  return `${test}: cannot tell (about ${needed} seeds would be enough if the difference stays like this)`;
 }
 
 function withSign(value: number): string {
@@ -74,7 +74,8 @@ export function notes(table: Table): string[] {
   const own = table.rows.flatMap(({ arm }) => (isRun(arm) ? [arm.set.updates ?? experiment.shared.updates] : []));
   const all = new Set(plan.updates === null ? own : [plan.updates]);
   const [updates] = all;
-  const long = all.size === 1 && updates !== undefined ? `${updates} updates each` : 'updates as each preset has';
+  const long =
+    all.size === 1 && updates !== undefined ? `${updates} updates each` : 'each with the updates of its preset';
   const made = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
   const compared =
     made > 1
@@ -83,11 +84,11 @@ export function notes(table: Table): string[] {
   return [
     ...(shipped > 0
       ? [
-          `${shipped === done ? 'All' : shipped} of these runs are shipped with this page, every number of each; none was run here. Runs of your own take their places.`,
+          `${shipped === done ? 'All' : shipped} of these runs are shipped with this page, with every number. They were not run here. Your own runs replace them.`,
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p: exact sign test; seeds where both are alike do not count.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p comes from an exact sign test, which leaves out seeds where both are equal.${compared}`,
   ];
 }
 

@@ -43,7 +43,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 494_032_768,
     bytes: 1.0e9,
     license: 'apache-2.0',
-    note: 'Its chat template lists tools, and it calls them.',
+    note: 'Its chat template lists the tools, and the model calls them.',
   },
   {
     id: 'Qwen/Qwen3-0.6B',
@@ -51,6 +51,6 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 596_049_920,
     bytes: 1.52e9,
     license: 'apache-2.0',
-    note: 'Thinks before it answers. Under a billion parameters, the model most used for RL with tools.',
+    note: 'Thinks before it answers. Of the models under a billion parameters, it is the most used for RL with tools.',
   },
 ];

@@ -105,7 +105,7 @@ test('on a phone every control is at least 44 px high and wide, those of opened 
   await page.getByTestId('health-panel').waitFor();
   expect(await tooSmall(page)).toEqual([]);
   await tab('Tune');
-  await unfold(page, 'What the masks do', 'Expert: the six places a mask acts', 'Rewards', 'Objective', 'Rollouts');
+  await unfold(page, 'What the masks do', 'Expert: where each mask acts', 'Rewards', 'Objective', 'Rollouts');
   expect(await tooSmall(page)).toEqual([]);
   await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
   await page.getByRole('button', { name: 'A is better' }).waitFor();

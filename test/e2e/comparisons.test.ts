@@ -118,7 +118,7 @@ test('a fork needs a run; what cannot be is said beside the button; a comparison
   const { page } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
-  await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
+  await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
   await comparison(page)
     .getByText(/break it: update [1-9]/)
     .waitFor({ timeout: COMPARISON_MS });
@@ -136,7 +136,7 @@ const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
   const { page } = await visitStill(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
-  await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
+  await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
   await doneOnce(page);
   const verdict = (await comparison(page).locator('.comparison-verdict').textContent()) ?? '';
   console.log(verdict);

@@ -155,7 +155,7 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   await stepped(page, 2);
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
-  await page.getByText('divided by the standard deviation (n − 1) + ε, ε = 1e-6').waitFor();
+  await page.getByText('/ (standard deviation + ε)').waitFor();
   const number = (text: string) => Number(text.replaceAll('−', '-').replace('+', ''));
   const rewards = (await page.getByTestId('column-reward').allTextContents()).map(number);
   const advantages = (await page.getByTestId('column-advantage').locator('b').allTextContents()).map(number);
@@ -163,7 +163,7 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   const std = Math.sqrt(rewards.reduce((a, r) => a + (r - mean) ** 2, 0) / (rewards.length - 1));
   expect(rewards).toHaveLength(8);
   advantages.forEach((a, i) => expect(Math.abs(a - ((rewards[i] ?? 0) - mean) / (std + 1e-6))).toBeLessThan(1e-3));
-  expect(await page.getByText(/^trained with .* ✓$/).count()).toBe(8);
+  expect(await page.getByText(/^used in training: .* ✓$/).count()).toBe(8);
   await page.context().close();
 });
 

@@ -305,7 +305,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await expect.poll(async () => (await read(page)).update, { timeout: 30_000 }).toBeGreaterThan(after.update + 3);
   await at(8);
   await press(page, 'Pause');
-  await tour.getByText('That was the round').waitFor();
+  await tour.getByText('That was the tour').waitFor();
   expect(await result()).toMatch(/\d+ % → \d+ %/);
   await page.context().close();
 });

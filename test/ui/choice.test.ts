@@ -127,7 +127,7 @@ test('SmolLM2 without reward, or with a tool that does not tell the truth, stays
 test('where seeds differ by all there is, no interval is made of it', () => {
   const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, from: 'journal' } as const;
   expect(expected(spread).sure).toBe('seeds vary too much for an interval');
-  expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 %: 0 % to 90 %');
+  expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 % interval 0 % to 90 %');
 });
 
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
@@ -138,11 +138,15 @@ test('a result never says more than was measured: no interval without seeds enou
     of: 'mean of 2 seeds',
   });
   expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
-    sure: 'on every seed',
+    sure: 'the same on every seed',
     of: 'mean of 8 seeds',
   });
   expect(sure.high).toBeGreaterThan(1);
-  expect(expected(sure)).toEqual({ numbers: '18 % → 98 %', sure: '95 %: 95 % to 100 %', of: 'mean of 8 seeds' });
+  expect(expected(sure)).toEqual({
+    numbers: '18 % → 98 %',
+    sure: '95 % interval 95 % to 100 %',
+    of: 'mean of 8 seeds',
+  });
 });
 
 test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {

@@ -115,7 +115,7 @@ test('several seeds: the sentence says what its p says, in all ways in which up 
         expect(Number(p), what).toBe(Number(exact.toPrecision(2)));
         expect(told.includes('is ahead by more than chance explains'), what).toBe(exact < 0.05);
         expect(told.includes('cannot tell'), what).toBe(exact >= 0.05);
-        expect(told.includes(`alike on ${tied}`), what).toBe(tied > 0);
+        expect(told.includes(`equal on ${tied}`), what).toBe(tied > 0);
         if (exact < 0.05) expect(told, what).toContain(`: ${better > worse ? 'B' : 'A'} is ahead`);
       }
     }

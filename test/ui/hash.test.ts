@@ -86,7 +86,7 @@ test.each([
   ['#/nowhere', ['shown is lab']],
   [
     '#/group/12',
-    [`#/group/12: no such screen, want ${SCREEN_LIST.map(([route]) => route).join(', ')}; shown is group.`],
+    [`#/group/12: no such screen; shown is group. The screens are ${SCREEN_LIST.map(([route]) => route).join(', ')}.`],
   ],
   ['#/lab?v=3', ['v: got 3, want 1 or 2; read as 2.']],
   ['#/lab?seed=1&seed=2', ['seed: got 1, then 2; the last counts.']],

@@ -21,7 +21,7 @@ test.each(CELLS)(
     const says = (words: string) => sentence.includes(words);
     expect(says('Only the agent’s own tokens are trained')).toBe(lossMask === 'on');
     expect(says('rewarded or punished for observation tokens')).toBe(lossMask === 'off' && advantageMask === 'off');
-    expect(says('The loss is diluted')).toBe(lossMask === 'off' && advantageMask === 'on');
+    expect(says('count in the mean of the loss')).toBe(lossMask === 'off' && advantageMask === 'on');
     // credit that decays on its way: bi-level GAE starts afresh at each turn, and a single score has no way to go
     const leaks = ['gae', 'reinforce', 'reinforce++'].includes(estimator) && advantageMask === 'off';
     expect(says('Credit decays while')).toBe(leaks);
@@ -46,7 +46,7 @@ test.each(GROUPS)('%s: the advantage mask changes nothing unless reward lies on 
 
 test('a sum over tokens is not diluted, and the sentence says so', () => {
   const c = plain({ lossMask: 'off', aggregation: 'seq-mean-token-sum-norm' });
-  expect(maskSentence(c)).toContain('A sum isn’t diluted');
+  expect(maskSentence(c)).toContain('The loss is a sum');
   expect(maskPhrase(c)).toBe('not pushed');
 });
 

@@ -162,7 +162,9 @@ export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string
   const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
   if (!asksNothing(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
-    corrections.push(`${visible(path)}: no such screen, want ${names.join(', ')}; shown is ${routeOf(hash)}.`);
+    corrections.push(
+      `${visible(path)}: no such screen; shown is ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
+    );
   }
   const asked = new Map<string, string>();
   // names of kernels have a +, no value has a space

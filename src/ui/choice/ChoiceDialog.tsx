@@ -41,8 +41,8 @@ export function ChoiceDialog() {
       onKeyDown={onKey}
     >
       <p className="soft">
-        Each card: the expert’s solution of one task, success in evaluation before → after training, and the time of a
-        run.
+        Each card shows how an expert solves one task, the success in evaluation before → after training, and the time a
+        run takes.
       </p>
       <div ref={shelves} data-testid="choice">
         {GROUPS.map(([group, { label, doc }]) => (

@@ -35,7 +35,7 @@ export function PresetCard({ preset, chosen, here, choose }: Props) {
             <b>{words.numbers}</b>
             {result.curve && <Curve curve={result.curve} />}
             <span className="faint">
-              {words.sure}, {words.of}
+              {words.of}, {words.sure}
             </span>
           </>
         ) : (

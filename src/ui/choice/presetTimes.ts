@@ -16,7 +16,7 @@ export function expected(result: PresetResult): {
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
-    sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    sure: low === null || high === null ? (after === 0 || after === 1 ? 'the same on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
     of: `mean of ${seeds} seeds`,
   };
 }

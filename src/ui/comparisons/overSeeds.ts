@@ -15,7 +15,7 @@ interface Worded {
  */
 export function overSeedsText(difference: Paired, { unit, number, side, told }: Worded): string {
   const { n, mean, low, high, better, tied, p, claim, needed } = difference;
-  const alike = tied > 0 ? `, alike on ${tied}` : '';
+  const alike = tied > 0 ? `, equal on ${tied}` : '';
   const numbers = `${number(mean)}${unit} (from ${number(low)} to ${number(high)}; ${side} on ${better} of ${n} seeds${alike}, exact sign test p ${chanceText(p)})`;
   if (claim !== 'unclear') return `${numbers}: ${told}.`;
   const need =

@@ -24,7 +24,7 @@ const keysOf = (set: CurveSet, marked: boolean, changed: boolean) =>
     ['raw', 'each update'],
     ['smooth', 'smoothed'],
     ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated, or by chance' : 'evaluated'],
-    ['baseline', 'to compare with'],
+    ['baseline', 'baseline'],
     // the last change is told beside the keys, with its own
     ...(marked ? [['marked', 'update in view'] as const] : changed ? [] : [['flag', 'knob changed'] as const]),
   ] as const;

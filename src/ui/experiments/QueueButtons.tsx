@@ -64,7 +64,9 @@ function Cost({ of }: { readonly of: readonly RunRequest[] }) {
   return (
     <span className="cost">
       {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
-      <span className="faint">{measured ? 'measured here' : 'on one CPU core; measured here after the first run'}</span>
+      <span className="faint">
+        {measured ? 'measured here' : 'on one CPU core (an estimate until the first run here)'}
+      </span>
     </span>
   );
 }

@@ -67,7 +67,7 @@ function Head({ table }: { readonly table: Table }) {
           Arm
         </th>
         <th scope="colgroup" colSpan={3 + experiment.columns.length}>
-          Here, mean ± standard deviation over seeds
+          These runs: mean ± standard deviation over seeds
         </th>
         {published && (
           <th scope="colgroup" colSpan={published.columns.length} className="published">
@@ -110,7 +110,9 @@ function Line({ row, table }: { readonly row: Row; readonly table: Table }) {
         </td>
       ))}
       <td className="difference">
-        {against !== '' && <Stacked text={`${differenceText(row.difference)}, to ${against}`} at=", better" />}
+        {against !== '' && (
+          <Stacked text={`${differenceText(row.difference)}; compared with ${against}`} at=", better" />
+        )}
         {against === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
       </td>
       {experiment.published?.columns.map((label, i) => (

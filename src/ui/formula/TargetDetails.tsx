@@ -30,8 +30,8 @@ export function TargetDetails() {
         <Since />
         <p className="faint">
           {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to light the terms and tokens it
-          acts on. Change a knob to preview its effect on the batch in view; other knobs show theirs in the next
-          updates.
+          acts on. Change a knob to preview its effect on the batch in view. Some knobs can’t be previewed and show
+          their effect in the next updates.
         </p>
       </div>
     );

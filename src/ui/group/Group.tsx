@@ -138,8 +138,9 @@ function Lesson({ rewards, config }: LessonProps) {
   }
   return (
     <p className="card soft">
-      Advantage = reward − {compared.words}
-      {compared.spread !== null && ', divided by the standard deviation (n − 1) + ε, ε = 1e-6'}
+      {compared.spread === null
+        ? `Advantage = reward − ${compared.words}`
+        : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), where the standard deviation divides by n − 1 and ε = 1e-6`}
       {whitens(config) && ', then whitened over the batch'}.{throwsDice(config) && ` ${LUCK_LESSONS[config.luck]}`}
     </p>
   );
@@ -177,7 +178,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       )}
       {beside && (
         <p className="faint" data-testid="column-beside">
-          {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          For comparison, {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />
           </span>
@@ -186,8 +187,8 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       <p className="faint">
         {kept
           ? trained === null
-            ? 'no token carries credit'
-            : `trained with ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
+            ? 'no token carries an advantage'
+            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
           : 'not trained (filtered)'}
       </p>
     </>

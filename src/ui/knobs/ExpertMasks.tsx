@@ -8,7 +8,7 @@ export function ExpertMasks({ names }: { readonly names: readonly FieldName[] })
   return (
     <details className="subgroup" data-group="expert">
       <summary>
-        <h3>Expert: the six places a mask acts</h3>
+        <h3>Expert: where each mask acts</h3>
       </summary>
       {names.map((name) => (
         <div key={name} className="place">
@@ -26,7 +26,7 @@ function Resolved({ place }: { readonly place: Place }) {
   const follows = useConfig((s) => s.wanted[place] === 'follow');
   return (
     <p className="faint">
-      {follows ? `${FIELDS[PLACES[place]].label}, so now ` : 'now '}
+      {follows ? `Follows the ${FIELDS[PLACES[place]].label.toLowerCase()}, now ` : 'Now '}
       <b>{only ? 'on' : 'off'}</b>: {only ? 'the agent’s words only' : 'the tool’s words too'}
     </p>
   );

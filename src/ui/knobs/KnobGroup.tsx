@@ -4,6 +4,7 @@ import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { idle } from '../../config/idle.ts';
 import { useFormula } from '../formula/formulaTarget.ts';
+import { counted } from '../parts/countText.ts';
 import { Knob } from './Knob.tsx';
 
 /** A group of FIELDS. */
@@ -61,7 +62,7 @@ export function KnobGroup({ group, title, open = false, beside = '', above, chil
       ))}
       {hidden.length > 0 && (
         <button type="button" className="quiet small more" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Hide' : 'Show'} {hidden.length} without effect here
+          {all ? 'Hide' : 'Show'} {counted(hidden.length, 'knob')} without effect here
         </button>
       )}
       {children}

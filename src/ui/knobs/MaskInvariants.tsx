@@ -12,7 +12,7 @@ export function MaskInvariants() {
   const measured = config && invariants(config).some(({ metric }) => metrics[metric] !== undefined);
   return (
     <section className="small invariants" aria-labelledby="invariants" data-testid="invariants">
-      <h3 id="invariants">{measured ? `Counted on the tensors of update ${update}` : 'Counted on the tensors'}</h3>
+      <h3 id="invariants">{measured ? `Measured in update ${update}` : 'Measured in training'}</h3>
       {measured ? (
         <dl>
           {invariants(config).map((each) => (
@@ -21,7 +21,7 @@ export function MaskInvariants() {
         </dl>
       ) : (
         <p className="faint">
-          After the first update: whether any observation token was trained, and how much reward was lost.
+          After the first update this shows whether any observation token was trained, and how much reward was lost.
         </p>
       )}
     </section>

@@ -14,11 +14,13 @@ export function maskPhrase(c: RunConfig): string {
   if (!agentOnly(c, 'policyTokens')) {
     if (!agentOnly(c, 'advantageTokens')) return 'trained like the agent’s own tokens';
     if (constantPush(c)) return 'all pushed by the same constant';
-    return averages(c) ? 'not pushed, but dilute the mean' : 'not pushed';
+    return averages(c) ? 'not pushed, but make the other pushes smaller' : 'not pushed';
   }
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (decays(c)) return 'not trained, but credit leaks into them';
-  return idleSwitch('advantageMask', c) === null ? 'not trained, but counted' : 'not trained: no difference';
+  return idleSwitch('advantageMask', c) === null
+    ? 'not trained, but counted'
+    : 'not trained: the advantage mask changes nothing';
 }
 
 function constantPush(c: RunConfig): boolean {
@@ -35,8 +37,8 @@ function graded(c: RunConfig): string {
     return 'The agent is rewarded or punished for observation tokens it did not write.';
   if (constantPush(c)) return 'Observation tokens are all pushed by the same constant, the −mean/std of whitening.';
   return averages(c)
-    ? 'The loss is diluted: observation tokens count in the mean but carry no advantage.'
-    : 'Observation tokens are in the loss but carry no advantage. A sum isn’t diluted by them.';
+    ? 'Observation tokens carry no advantage but count in the mean of the loss, so the other pushes get smaller.'
+    : 'Observation tokens are in the loss but carry no advantage. The loss is a sum, so they make no other push smaller.';
 }
 
 function carried(c: RunConfig): string {

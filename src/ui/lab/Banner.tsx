@@ -50,8 +50,8 @@ function Welcome() {
           <summary className="small soft">What it does</summary>
           <p>
             A small transformer plays a search game: it <b className="ink-call">calls a tool</b>, reads{' '}
-            <b className="ink-observation">what comes back</b>, and is rewarded when it gets there. It trains here, in
-            this tab.
+            <b className="ink-observation">what comes back</b>, and is rewarded when it solves the task. It trains here,
+            in this tab.
           </p>
         </details>
       </div>

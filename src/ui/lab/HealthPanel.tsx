@@ -15,10 +15,10 @@ const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>
   watch: 'A first sign: attempts grow alike, or success has fallen.',
   collapse: 'The Echo Trap as RAGEN means it: success rose, then fell while attempts grew alike.',
   blind:
-    'Premature, input-blind convergence: attempts have grown alike and hardly depend on what was read, so that little is left to learn from. Success has not fallen; in RAGEN’s Echo Trap it does.',
+    'Rollouts look alike and hardly depend on what the agent reads, so there is little left to learn from. Success has not fallen (in RAGEN’s Echo Trap it does).',
 };
 const LIMITS =
-  'What it cannot see: an agent that settled on a wrong answer for each task it was shown. Turns are held against what was read every few updates only.';
+  'The monitor can’t see an agent that has settled on a wrong answer for each task. It measures only every few updates whether turns depend on what was read.';
 
 /** What the monitor saw, since when, and what may help. */
 export function HealthPanel() {

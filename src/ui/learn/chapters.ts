@@ -128,7 +128,7 @@ export const CHAPTERS = [
   },
   {
     id: 'trap',
-    source: 'src/rl/monitor.ts (other signs stand there); RAGEN, arXiv 2504.20073',
+    source: 'src/rl/monitor.ts (with the monitor’s other signs); RAGEN, arXiv 2504.20073',
     exercises: [
       {
         id: 'spread',

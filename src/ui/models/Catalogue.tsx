@@ -15,8 +15,8 @@ export function Catalogue() {
     <section className="panel stack catalogue" aria-labelledby="catalogue-title">
       <h3 id="catalogue-title">Or download one</h3>
       <p className="soft small">
-        From {HUB} into this browser’s storage, until you remove it. You’ll see the list of files before anything is
-        downloaded.
+        A model comes from {HUB} and stays in this browser’s storage until you remove it. You’ll see the list of files
+        before anything is downloaded.
       </p>
       <ul>
         {CATALOGUE.map((model) => (

@@ -67,8 +67,8 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
   ['engine/dispatches', 'dispatches', count],
   ['engine/submits', 'submits', count],
   ['engine/readbacks', 'read-backs', count],
-  ['engine/upload_bytes', 'uploaded', bytes],
-  ['engine/creations', 'buffers, bind groups, pipelines made', count],
+  ['engine/upload_bytes', 'uploaded to the GPU', bytes],
+  ['engine/creations', 'buffers, bind groups and pipelines created', count],
 ];
 
 /** What the last update asked of the device: counts that hold on any adapter. */
@@ -87,7 +87,7 @@ function Counts() {
       </div>
       {backend?.reason && <p className="faint">{backend.reason}</p>}
       {counted.length === 0 && (
-        <p className="faint">Shown after the first update: {COUNTS.map(([, label]) => label).join('; ')}.</p>
+        <p className="faint">The first update brings these counts: {COUNTS.map(([, label]) => label).join('; ')}.</p>
       )}
       <dl className="profile-counts">
         {counted.map(([metric, label, text]) => (

@@ -8,9 +8,9 @@ const SAYS: Readonly<Record<Stage, string>> = {
   scoring: 'log-probabilities, entropies and values of the whole batch',
   crediting: 'masks, advantages and returns',
   updating: 'forward, backward and AdamW of every minibatch',
-  reporting: 'numbers read back',
+  reporting: 'reading numbers back',
   evaluating: 'evaluation, when it is due',
-  other: 'numbers and views for the page, weights kept for inspection, kernel trials',
+  other: 'preparing numbers and views for the page, keeping weights for inspection, timing kernels',
 };
 const COLUMNS = 60;
 

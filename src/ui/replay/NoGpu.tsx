@@ -10,8 +10,8 @@ export function NoGpu({ reason, before = false }: Props) {
   return (
     <details className={before ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">
       <summary title={before ? undefined : reason}>
-        <b>{isSecureContext ? reason : INSECURE}</b> {before ? 'It will train on the CPU.' : 'It trains on the CPU.'}{' '}
-        What can I do?
+        <b>{isSecureContext ? reason : INSECURE}</b>{' '}
+        {before ? 'Training will run on the CPU.' : 'Training runs on the CPU.'} What can I do?
       </summary>
       <ul>
         <li>Nothing: the CPU trains too, a few updates per second with the first preset.</li>

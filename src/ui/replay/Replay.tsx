@@ -77,8 +77,8 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. Training success is of the rollouts of this update. {EVALUATION_WORDS[evaluationSetOf(begun)].success}
-          : {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {part}. Training success counts the rollouts of this update.{' '}
+          {EVALUATION_WORDS[evaluationSetOf(begun)].success}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </p>
       </details>
       {beside !== undefined && (

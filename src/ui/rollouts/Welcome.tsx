@@ -12,13 +12,12 @@ export function Welcome() {
       <section className="drop-here" aria-labelledby="drop-title">
         <h2 id="drop-title">Drop files of rollouts here</h2>
         <p className="soft">
-          {FORMATS.map(({ label }) => label).join(' · ')}: JSON Lines and Parquet, several at once or a whole folder.
-          The format is recognised from the content.
+          Formats: {FORMATS.map(({ label }) => label).join(' · ')}. Files are JSON Lines or Parquet, and the format is
+          recognised from the content. Choose several files at once, or a whole folder.
         </p>
         <Pickers />
         <p className="soft">
-          Nothing leaves this tab: files are read here, piece by piece, never all in memory. Files of a gigabyte open,
-          too.
+          Nothing leaves this tab. Files are read here piece by piece, so even a file of a gigabyte opens.
         </p>
         {failed && (
           <p className="note bad" role="alert">

@@ -25,7 +25,7 @@ export function OpenRuns() {
         <button type="button" className="small" onClick={() => files.current?.click()}>
           Open files…
         </button>
-        <span className="faint">of npm run train or sweep, or drop them here</span>
+        <span className="faint">Runs of npm run train or sweep. Or drop them here.</span>
       </p>
       <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />
       <input ref={asFolder} type="file" hidden aria-label="Folder of runs" onChange={take} />

@@ -139,7 +139,7 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   return (
     <p className="overlay-readout faint">
       {at === null
-        ? `${text}: faint line: each update; bold line: smoothed.`
+        ? `${text}. Faint line: each update. Bold line: smoothed.`
         : `update ${at}: ${readings(lines, metric, smoothing, at).join(' · ')}`}
     </p>
   );

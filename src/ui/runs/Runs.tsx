@@ -46,7 +46,7 @@ export function Runs() {
           <ComparisonPanel />
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
-            <span className="faint">kept in this browser, the newest 24</span>
+            <span className="faint">This browser keeps the newest 24.</span>
             <button
               type="button"
               className="quiet small end"
@@ -168,7 +168,7 @@ function Empty() {
   }
   return (
     <div className="empty">
-      <p>No runs yet. Run the first one: about a minute.</p>
+      <p>No runs yet. The first one takes about a minute.</p>
       <button type="button" className="primary" onClick={startTraining}>
         <Icon name="play" /> Run it
       </button>

@@ -14,6 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
   inspector: 'inspector',
   preset: 'preset menu',
   screens: 'other screens',
+  masks: 'mask knobs',
+  expert: 'expert mask knobs',
 };
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
@@ -33,7 +35,7 @@ export function ShareLink() {
       <p>
         {selected.recorded === null
           ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
-          : `The link opens update ${selected.recorded} of this recording, with what you chose in it.`}
+          : `The link opens update ${selected.recorded} of this recording, with the rollout and token you selected.`}
       </p>
       <ChangedRun />
       {named && (
@@ -46,7 +48,7 @@ export function ShareLink() {
       )}
       <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
       <fieldset>
-        <legend>For a class, leave out</legend>
+        <legend>For a class, hide</legend>
         {HIDEABLE.map((part) => (
           <label key={part}>
             <input

@@ -22,8 +22,8 @@ export function AddressNotes() {
         <section className="float" aria-label="The address" data-testid="corrections">
           <p>
             <b>
-              The address asks for {corrections.length === 1 ? 'one thing' : `${whole(corrections.length)} things`} that
-              cannot be:
+              The address asks for {corrections.length === 1 ? 'one thing' : `${whole(corrections.length)} things`} this
+              page doesn’t have:
             </b>
           </p>
           <Texts label="What the address asks for" texts={corrections} />

@@ -12,7 +12,7 @@ const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: st
 });
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
-  ['. ,', 'step forwards, back, at the chosen scale'],
+  ['. ,', 'one step forwards, back: a token, turn, rollout … as chosen above'],
   ['>', 'step one update'],
   ['[ ]', 'previous, next kept batch'],
   ...TO_PLACES,
@@ -23,12 +23,12 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['← → + −', 'in the curves: crosshair, zoom; < > move, Esc shows all'],
   ['1 … 9', 'channel: mask, advantage, push …'],
   ['A B S', 'only while two rollouts are compared: A is better, B is better, skip'],
-  ['M', 'held: what would have pushed with both masks off'],
+  ['M', 'hold: the pushes with both masks off (or on, if both are off)'],
   ['P', 'play the task yourself'],
   ['X', 'fork the run: A as it is, B with a knob changed'],
   ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
-  ['Esc', 'let go of the token'],
+  ['Esc', 'deselect the token'],
   ['C', 'choose what to train, by picture'],
   ['S', 'share: the link to what you see'],
   ['?', 'this sheet'],
@@ -66,7 +66,7 @@ export function HelpSheet() {
       </dl>
       <label>
         <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
-        Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.
+        Single-key shortcuts. When off, only Esc, Ctrl Z and the keys inside a list or a dialog work.
       </label>
     </>
   );
@@ -96,8 +96,8 @@ export function HelpSheet() {
         </button>
       </div>
       <p className="faint">
-        An advantage above 0 says: better than expected. A push above 0 (▲) raises a token’s probability. Hatched tokens
-        are not in the loss.
+        An advantage above 0 means: better than expected. A push above 0 (▲) raises a token’s probability. Hatched
+        tokens are not in the loss.
       </p>
     </Dialog>
   );

@@ -70,8 +70,8 @@ export function Tour() {
       </div>
       <div role="status">
         {result && <p className="tour-result strong">{result}</p>}
-        <h2>{stop ? stop.title : 'That was the round'}</h2>
-        <p>{stop ? stop.text : 'The chapters under Learn say more, each with something to do.'}</p>
+        <h2>{stop ? stop.title : 'That was the tour'}</h2>
+        <p>{stop ? stop.text : 'The chapters under Learn explain more. Each has an exercise.'}</p>
       </div>
       <progress value={at} max={STOPS.length} aria-label="Stops done" />
     </aside>

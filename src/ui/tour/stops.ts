@@ -84,7 +84,7 @@ export const STOPS: readonly Stop[] = [
   },
   {
     title: 'See the effect',
-    text: 'Take one more update. If all its rollouts scored alike it pushes nothing: then take another.',
+    text: 'Take one more update. If all rollouts of a task score the same, nothing is pushed. Then take another update.',
     target: '[aria-label="Step one update"]',
     enter: () => {
       follow();

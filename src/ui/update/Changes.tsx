@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react';
+import { counted } from '../parts/countText.ts';
 import { arrow, change as delta, probability } from '../parts/numberText.ts';
 import { type BatchSource, wordOf } from '../run/inspect.ts';
 import { KINDS } from '../rollout/kinds.ts';
@@ -53,7 +54,7 @@ function ChangeRow({ source: { batch, config }, change: { row, t, before, after,
         </span>
         <span className="small change-where faint">
           {rolloutName(batch, row)}, turn {turn}
-          {alike > 1 && ` · and ${alike - 1} alike`}
+          {alike > 1 && ` · same change in ${counted(alike - 1, 'more rollout')}`}
         </span>
         <span className="small mono change-p">
           {probability(before)} → {probability(after)}

@@ -47,9 +47,9 @@ function Compared({ before, after, row }: ComparedProps) {
   return (
     <div className="rerun" data-testid="rerun">
       <p>
-        {rolloutsText(before)}, replayed with the same random draws before and after this update: <b>{changed}</b>{' '}
-        {changed === 1 ? 'differs' : 'differ'}. Mean reward {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved{' '}
-        {percent(solved(before))} → <b>{percent(solved(after))}</b>.
+        {rolloutsText(before)}, replayed with the same random draws by the policy before and after this update.{' '}
+        <b>{changed}</b> {changed === 1 ? 'differs' : 'differ'}. Mean reward {exact(mean(before))} →{' '}
+        <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
       </p>
       <p className="faint">
         {rolloutName(before, row)}: {same ? 'identical to the end.' : 'the first different word is boxed.'}

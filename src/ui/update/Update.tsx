@@ -75,11 +75,14 @@ function BeforeAndAfter() {
           {chosen && token !== null ? (
             <Why source={chosen} t={token} />
           ) : (
-            <p className="empty">Choose a token in the list to split its change by rollout, momentum and curvature.</p>
+            <p className="empty">
+              Choose a token in the list. You see how much of its change comes from each rollout, from the optimizer’s
+              momentum and from curvature.
+            </p>
           )}
         </section>
         <section className="card" aria-labelledby="rerun-title">
-          <h2 id="rerun-title">Same prompt, same draws, old and new policy</h2>
+          <h2 id="rerun-title">Same prompt, same random numbers, old and new policy</h2>
           <Rerun source={source} row={row} />
         </section>
         <section className="card" aria-labelledby="clip-title">

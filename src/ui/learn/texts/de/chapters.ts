@@ -27,9 +27,12 @@ export const CHAPTERS: ChapterTexts = {
     text: [
       'Jedes Token hat eine Rolle: Prompt, Aktion oder Beobachtung. Nur die Aktionen hat die Policy gezogen, also dürfen nur sie bewertet werden.',
       'Dafür sorgen zwei Masken. Die Verlustmaske hält die anderen aus dem Verlust; die Advantage-Maske hält ihren Advantage auf 0. Sind beide aus, wird der Agent für Text belohnt, den er nicht geschrieben hat.',
-      'Gemessen an der Zahlensuche mit sechs Füllwörtern je Beobachtung, beide Masken aus, acht Seeds, Anteil gelöster Aufgaben: −20 Punkte nach 40 Updates (95 % −30 bis −10); −5 nach 100 (−18 bis +8), das kann Zufall sein.',
+      'Wie viel das schadet, zeigt die Zahlensuche mit sechs Füllwörtern je Beobachtung und acht Seeds. Sind beide Masken aus, löst der Agent nach 40 Updates 20 Punkte weniger Aufgaben (95-%-Intervall −30 bis −10). Nach 100 sind es 5 Punkte weniger (−18 bis +8), das kann Zufall sein.',
     ],
-    formulas: ['m = 1 für Rolle = Aktion; aus: für Rolle = Aktion oder Beobachtung', 'Schub = m · A · ρ · Anteil'],
+    formulas: [
+      'm = 1 für Rolle = Aktion (Maske aus: Aktion oder Beobachtung)',
+      'Schub = m · A · ρ · Anteil am Mittelwert',
+    ],
     exercises: {
       both: {
         task: 'Beide Masken aus, ein Update',
@@ -137,9 +140,9 @@ export const CHAPTERS: ChapterTexts = {
     title: 'Die Echo-Falle',
     text: [
       'Mit wenigen Prompts, vielen Epochen und ohne Entropie-Bonus legt sich die Policy auf einen Weg fest, egal was sie liest. Alle Rollouts und Belohnungen werden gleich. Die Advantages sind dann 0, und sie kann sich nicht mehr befreien.',
-      'In RAGENs Echo Trap steigt die Belohnung und bricht dann ein. Hier bleibt der Erfolg niedrig; in zwei von acht Läufen fiel er danach um die Hälfte: verfrühte, blinde Konvergenz. Die Anzeige meldet TRAP, wenn Rollouts sich gleichen und der Erfolg die Hälfte des Zuwachses verloren hat oder wenn Züge kaum von Beobachtungen abhängen.',
+      'In RAGENs Echo Trap steigt die Belohnung und bricht dann ein. Hier bleibt der Erfolg niedrig, und in zwei von acht Läufen fiel er danach um die Hälfte: Die Rollouts glichen sich zu früh und beachteten nicht, was sie lasen. Die Anzeige meldet TRAP, wenn Rollouts sich gleichen und der Erfolg die Hälfte des Zuwachses verloren hat oder wenn Züge kaum von Beobachtungen abhängen.',
     ],
-    formulas: ['Streuung ≤ ½ · beste, flach ≥ 0,7, Entropie ≤ ½ · erste'],
+    formulas: ['Streuung der Belohnung ≤ ½ · beste, flache Gruppen ≥ 0,7, Entropie ≤ ½ · erste'],
     exercises: {
       spread: {
         task: 'Kaputtmachen: 40 Updates',

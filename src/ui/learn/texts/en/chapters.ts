@@ -14,7 +14,7 @@ export const CHAPTERS: ChapterTexts = {
       drawn: {
         task: 'Count them',
         question:
-          'Update 1 of the recording, eight rollouts: of all their tokens, prompts and observations included, how many did the agent draw?',
+          'Take the eight rollouts of update 1 in the recording. Of all their tokens, with prompts and observations, how many did the agent draw?',
         choices: { under: 'under a third', middle: 'a third to two thirds', over: 'over two thirds' },
         seen: 'Of {tokens:count} tokens the agent drew {drawn:count}, that is {share:percent}.',
         why: 'The rest is prompt and tool text. The agent reads it; training must not grade it.',
@@ -27,9 +27,9 @@ export const CHAPTERS: ChapterTexts = {
     text: [
       'Every token has a role: prompt, action or observation. The policy drew only the actions, so only they can be graded.',
       'Two masks take care of that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off, the agent is rewarded for text it did not write.',
-      'Measured on number hunt with six filler words per observation, both masks off, eight seeds, share of all tasks solved: −20 points after 40 updates (95 % −30 to −10); −5 after 100 (−18 to +8), which may be chance.',
+      'We measured the damage on number hunt with six filler words per observation, over eight seeds. With both masks off, the share of all tasks solved is 20 points lower after 40 updates (95 % interval −30 to −10). After 100 updates it is 5 points lower (−18 to +8), which may be chance.',
     ],
-    formulas: ['m = 1 where role = action; off: where role = action or observation', 'push = m · A · ρ · share'],
+    formulas: ['m = 1 where role = action (mask off: action or observation)', 'push = m · A · ρ · share of the mean'],
     exercises: {
       both: {
         task: 'Turn both masks off, one update',
@@ -71,8 +71,8 @@ export const CHAPTERS: ChapterTexts = {
   critic: {
     title: 'The critic and GAE',
     text: [
-      'PPO has no group to compare with. A critic predicts, at every token, the reward still to come; the advantage is how far things went better than that, summed up with decay λ.',
-      'A′ and V′ are of the next token inside the advantage mask. An observation in between costs no decay: credit goes from agent token to agent token. Advantages are then whitened and masked again.',
+      'PPO has no group to compare with. At every token a critic predicts the reward still to come. The advantage says how much better than predicted it went, summed over later tokens with decay λ.',
+      'In the formula, A′ and V′ belong to the next token inside the advantage mask. An observation in between costs no decay: credit goes from agent token to agent token. Advantages are then whitened and masked again.',
     ],
     formulas: CHAPTER_FORMULAS.critic,
     exercises: {
@@ -117,7 +117,7 @@ export const CHAPTERS: ChapterTexts = {
     title: 'KL to the reference',
     text: [
       'The reference is the policy the run began with. A KL penalty pulls the policy back to it: in the loss with weight β, or taken off the reward of each action token.',
-      'It cannot be computed exactly from one drawn token, only estimated. k1 can be negative and has the wrong gradient in a loss; k3 never is negative and is the default.',
+      'From one drawn token the KL can only be estimated. k1 can be negative and has the wrong gradient in a loss. k3 is never negative; it is the default.',
     ],
     formulas: CHAPTER_FORMULAS.kl,
     exercises: {
@@ -137,15 +137,15 @@ export const CHAPTERS: ChapterTexts = {
     title: 'The Echo Trap',
     text: [
       'With few prompts, many epochs and no entropy bonus, the policy settles on one path, whatever it reads. All rollouts and scores become equal, so advantages are 0 and it can’t learn its way out.',
-      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor says TRAP if rollouts look alike and success has lost half its gain, or if turns hardly depend on observations.',
+      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low, and in two of eight runs it then fell by half: rollouts grew alike too early and ignored what they read. The lab’s monitor says TRAP if rollouts look alike and success has lost half its gain, or if turns hardly depend on observations.',
     ],
-    formulas: ['spread ≤ ½ · best, flat ≥ 0.7, entropy ≤ ½ · first'],
+    formulas: ['reward spread ≤ ½ · its best, flat groups ≥ 0.7, entropy ≤ ½ · its first'],
     exercises: {
       spread: {
         task: 'Break it: 40 updates',
         question:
-          'First some starts win and others do not: scores of one prompt spread. Where is that spread after 40 updates?',
-        choices: { stays: 'above half of its widest', falls: 'at half or less' },
+          'At first some rollouts win and others don’t, so the scores of one prompt are spread out. How wide is that spread after 40 updates?',
+        choices: { stays: 'over half of its maximum', falls: 'half of it or less' },
         seen: 'The spread was widest at update {at:count}, {best:number}, and ended at {after:number}. In {flat:percent} of the groups all rollouts scored the same at the end.',
         why: 'When scores no longer differ there is nothing to compare, so the policy stops changing, good or bad. Other seeds end differently: see the eight recorded ones under Experiments.',
         cannot: 'No rollout ever won on this seed, so nothing could collapse.',
@@ -153,7 +153,7 @@ export const CHAPTERS: ChapterTexts = {
       solved: {
         task: 'Look at the recorded runs',
         question:
-          'And the number hunt of the first page, which learns to solve its tasks? In how many of eight recorded runs, a seed each, does its spread end at half or less as well?',
+          'The number hunt of the first page learns to solve its tasks. In how many of its eight recorded runs, each with its own seed, does the spread also end at half of its maximum or less?',
         choices: { few: 'in two or fewer', some: 'in three to five', most: 'in six or more' },
         seen: 'In {fell:count} of {runs:count} runs the spread ended at half of its widest or less, while {success:percent} of the rollouts solved their task.',
         why: 'Where all rollouts win they score alike, too. A narrow spread alone is no trap: that is why the monitor also checks success, and whether turns depend on observations.',
@@ -191,7 +191,7 @@ export const CHAPTERS: ChapterTexts = {
       longer: {
         task: 'One update in words, one in text',
         question:
-          'The calculator, once in words of its own and once in text: how many times as many tokens has a rollout in text?',
+          'The agent plays the calculator once in its own words and once in text. How many times as many tokens does a rollout have in text?',
         choices: { two: 'under twice as many', five: 'two to five times', over: 'over five times' },
         seen: 'After its prompt a rollout had {words:number} tokens in words and {text:number} in text: {times:number} times as many.',
         why: 'All tokens of a rollout share its advantage. Most of them are brackets, quotes and names, and each can be drawn wrongly.',
@@ -205,7 +205,7 @@ export const CHAPTERS: ChapterTexts = {
       'No tensor library is used. Forward and backward pass, sampler, credit, loss and AdamW are WGSL kernels; each opens with its maths, its shapes and what runs in parallel. Buffers, bind groups and pipelines are made once, before the first update.',
       'The CPU backend computes the same in TypeScript and WebAssembly. The kernels are tested against it.',
     ],
-    formulas: ['awaited read-backs of an update = chunks of decoding + numbers (1) + weights kept (1)'],
+    formulas: ['awaited read-backs of an update = chunks of decoding + 1 (numbers) + 1 (weights kept)'],
     exercises: {
       stages: {
         task: 'Take three updates',
