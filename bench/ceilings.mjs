@@ -1,12 +1,13 @@
-// What the adapter can do at best, measured with the engine's own kernels and calls by every variant that runs on it.
+// What the adapter can do at best, measured with the engine's own kernels and calls by both sets of kernels.
 import { openGpu } from '../src/gpu/device.ts';
 import { measureCeilings, squareProduct } from '../src/model/gpu/ceilings.ts';
-import { partsOf, setsFor } from '../src/model/gpu/kernelSets.ts';
+import { KERNEL_SET_NAMES } from '../src/config/kernelChoice.ts';
+import { partsOf } from '../src/model/gpu/kernelSets.ts';
 
 const EDGE = 512; // of the products
 
-/** Ways to multiply that run on an adapter. @param {{ lanes: number }} gpu */
-const products = (gpu) => [...new Set(setsFor(gpu).map((set) => partsOf(set).products))];
+/** Ways to multiply on an adapter. @param {{ software: boolean, lanes: number }} gpu */
+const products = (gpu) => KERNEL_SET_NAMES.map((set) => partsOf(gpu, set).products);
 
 /** @param {GPU} given */
 export async function ceilings(given) {
@@ -33,7 +34,7 @@ export async function ceilings(given) {
 export async function productAtBest(given, top) {
   const gpu = await openGpu(given);
   const best = products(gpu).toSorted((a, b) => (top.matmulGflops[b] ?? 0) - (top.matmulGflops[a] ?? 0));
-  const product = await squareProduct(gpu, best[0] ?? 'barrier-free', EDGE);
+  const product = await squareProduct(gpu, best[0] ?? 'none', EDGE);
   await product.run();
   return {
     flops: product.flops,

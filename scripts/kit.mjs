@@ -131,7 +131,7 @@ network; nothing is sent anywhere. It takes ten to thirty minutes on a GPU and w
   adapter-report.json   everything that was measured
   adapter-report.txt    the same on one page
 
-Parts: the kernels against PyTorch's numbers (every set that runs on the adapter), speed beside what the adapter can do at best, the tuner
+Parts: the kernels against PyTorch's numbers (both sets), speed beside what the adapter can do at best, the tuner
 that picks kernels, three training runs, and devices lost in the middle of an update. Each runs in a process of its own with a limit of
 time. The exit code is 0 where all golden numbers are within bounds.
 

@@ -1,43 +1,55 @@
 import { expect, test } from 'vitest';
 import { findKernelSet, KERNEL_SET_NAMES, kernelSetNamed, knobOfOldName } from '../src/config/kernelChoice.ts';
 import * as kernels from '../src/gpu/kernels/index.ts';
-import { defaultSet, partsOf, setsFor } from '../src/model/gpu/kernelSets.ts';
+import { defaultSet, partsOf } from '../src/model/gpu/kernelSets.ts';
 
-test('a set is found by its name, and hardware’s default as older pages wrote it out', () => {
+test('a set is found by its name, and by the names that older pages wrote for the same kernels', () => {
   for (const set of KERNEL_SET_NAMES) expect(kernelSetNamed(set)).toBe(set);
-  expect(findKernelSet('workgroup+barrier-free+workgroup+slabs')).toBe('workgroup-products');
-  expect(partsOf('workgroup-products')).toEqual({
-    ...{ products: 'workgroup', attention: 'barrier-free', reductions: 'workgroup' },
-  });
+  expect(findKernelSet('barrier-free')).toBe('plain');
+  expect(findKernelSet('workgroup-products')).toBe('shared');
+  expect(findKernelSet('workgroup+barrier-free+workgroup+slabs')).toBe('shared');
+  expect(findKernelSet('broadcast-8')).toBe('shared');
 });
 
 test('a name that is no set is refused with those that are', () => {
-  for (const name of ['', 'fastest', 'broadcast-4', 'workgroup+slabs', 'constructor']) {
-    expect(() => kernelSetNamed(name), name).toThrow(/barrier-free, workgroup, workgroup-products, broadcast-8/);
+  for (const name of ['', 'fastest', 'broadcast-4', 'workgroup', 'workgroup+slabs', 'constructor']) {
+    expect(findKernelSet(name), name).toBeUndefined(); // kernels that rounded differently are gone, and are not taken for others
+    expect(() => kernelSetNamed(name), name).toThrow(/plain, shared/);
   }
 });
 
-test('a knob of an older page that names what is gone is auto, and other text is none', () => {
-  for (const gone of ['broadcast-4', 'workgroup+broadcast-8+barrier-free', 'broadcast-8+slabs+persistent']) {
+test('a knob of an older page means the set nearest to it, auto where what it names is gone, and other text is none', () => {
+  expect(knobOfOldName('barrier-free')).toBe('plain');
+  for (const shared of ['workgroup', 'workgroup-products', 'workgroup+barrier-free+workgroup+slabs', 'broadcast-8']) {
+    expect(knobOfOldName(shared), shared).toBe('shared');
+  }
+  for (const gone of ['broadcast-4', 'workgroup+broadcast-8+barrier-free', 'broadcast-8+slabs']) {
     expect(knobOfOldName(gone), gone).toBe('auto');
   }
-  expect(knobOfOldName('workgroup')).toBe('workgroup');
-  for (const odd of ['', 'turbo', 'workgroup+turbo', 'safe']) expect(knobOfOldName(odd), odd).toBeUndefined();
+  for (const odd of ['', 'turbo', 'workgroup+turbo', 'safe', 'constructor']) {
+    expect(knobOfOldName(odd), odd).toBeUndefined();
+  }
 });
 
-test('an adapter runs only broadcasts within its lanes; nothing measured means tiles on hardware, few barriers in software', () => {
-  expect(setsFor({ lanes: 4 })).toEqual(['barrier-free', 'workgroup', 'workgroup-products']);
-  expect(setsFor({ lanes: 32 })).toContain('broadcast-8');
-  expect(defaultSet({ software: false, lanes: 32 })).toBe('workgroup-products');
-  expect(defaultSet({ software: true, lanes: 8 })).toBe('broadcast-8');
-  expect(defaultSet({ software: true, lanes: 4 })).toBe('barrier-free');
+test('sharing means tiles on hardware and where subgroups are small, subgroups of eight lanes on a CPU behind WebGPU', () => {
+  const hardware = { software: false, lanes: 32 };
+  const llvmpipe = { software: true, lanes: 8 };
+  const swiftShader = { software: true, lanes: 4 };
+  expect([hardware, llvmpipe, swiftShader].map(defaultSet)).toEqual(['shared', 'shared', 'plain']);
+  const tiled = { products: 'tiles', attention: 'none', reductions: 'tiles' };
+  expect(partsOf(hardware, 'shared')).toEqual(tiled);
+  expect(partsOf(swiftShader, 'shared')).toEqual(tiled);
+  expect(partsOf(llvmpipe, 'shared')).toEqual({ products: 'subgroups', attention: 'subgroups', reductions: 'none' });
+  for (const gpu of [hardware, llvmpipe, swiftShader]) {
+    expect(new Set(Object.values(partsOf(gpu, 'plain')))).toEqual(new Set(['none']));
+  }
 });
 
 test('without subgroups, as on wgpu today, no set takes a kernel that enables them', () => {
   const enabling = Object.values(kernels).filter(
     (each) => typeof each === 'object' && each.wgsl.includes('enable subgroups'),
   );
-  // in src/model/gpu all of these stand under broadcast-8 (`npm run test:wgpu` runs the other sets)
+  // in src/model/gpu all of these stand under subgroups (`npm run test:wgpu` runs what does without)
   expect(enabling.map(({ name }) => name).toSorted()).toEqual([
     'attention_backward_key_value_shared_rows',
     'attention_backward_query_shared_rows',
@@ -45,6 +57,9 @@ test('without subgroups, as on wgpu today, no set takes a kernel that enables th
     'matmul_broadcast',
     'norm_project_broadcast',
   ]);
-  for (const set of setsFor({ lanes: 0 })) expect(Object.values(partsOf(set)), set).not.toContain('broadcast-8');
-  for (const software of [true, false]) expect(setsFor({ lanes: 0 })).toContain(defaultSet({ software, lanes: 0 }));
+  for (const software of [true, false]) {
+    for (const set of KERNEL_SET_NAMES) {
+      expect(Object.values(partsOf({ software, lanes: 0 }, set)), set).not.toContain('subgroups');
+    }
+  }
 });

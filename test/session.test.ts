@@ -195,13 +195,13 @@ describe('a session', () => {
     const host = { ...bare, gpu, openGpuPolicy };
     const { events } = await open({ critic: 'shared', estimator: 'gae' }, host);
     await open({ kernels: 'safe', critic: 'none' }, host);
-    await open({ kernels: 'workgroup' }, host);
+    await open({ kernels: 'shared' }, host);
     const [[spec, auto], [plain, safe], [, named]] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
     expect(spec).toMatchObject({ critic: 'shared', rows: 8, minibatchRows: 4, model: { value_head: true } });
     expect(plain.model.value_head).toBe(false);
     expect([auto.tune, auto.kernels, auto.resumed]).toEqual([true, undefined, undefined]);
     expect([safe.tune, safe.kernels]).toEqual([false, undefined]);
-    expect([named.tune, named.kernels]).toEqual([false, 'workgroup']);
+    expect([named.tune, named.kernels]).toEqual([false, 'shared']);
     auto.progress?.(3, 9);
     expect(events.at(-1)).toEqual({ type: 'phase', phase: 'compiling', update: 0, done: 3, total: 9 });
     auto.onLost?.('the driver was reset');
@@ -211,7 +211,7 @@ describe('a session', () => {
   it('saves which kernels it runs on, and goes on with them', async () => {
     const resumed: unknown[] = [];
     const reasons: unknown[] = [];
-    const choice = 'workgroup';
+    const choice = 'shared';
     const onGpu: OpenGpuPolicy = (_, spec, options) => {
       resumed.push(options.resumed);
       reasons.push(options.reason);
@@ -221,7 +221,7 @@ describe('a session', () => {
     };
     const host = { ...bare, gpu, openGpuPolicy: onGpu };
     const saved = await (await open({}, host)).session.checkpoint();
-    expect(saved.kernels).toBe('workgroup');
+    expect(saved.kernels).toBe('shared');
     const config = parseConfig({ ...tiny });
     await openSession(config, host, () => undefined, null, saved);
     expect(resumed).toEqual([undefined, choice]);

@@ -5,11 +5,10 @@ import { table } from '../../bench/table.mjs';
 import { WORKLOADS } from '../../bench/workloads.mjs';
 import { openDawn } from '../../tools/dawn.ts';
 import { openGpu } from '../gpu/device.ts';
-import { kernelSetNamed } from '../config/kernelChoice.ts';
-import { defaultSet, setsFor } from '../model/gpu/kernelSets.ts';
-import { tune } from '../model/gpu/tuner.ts';
+import { KERNEL_SET_NAMES, kernelSetNamed } from '../config/kernelChoice.ts';
+import { defaultSet } from '../model/gpu/kernelSets.ts';
+import { tune, type Tuned } from '../model/gpu/tuner.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
-import type { Tuned } from '../model/gpu/tuned.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
@@ -35,9 +34,8 @@ export interface KitPart {
 /** The parts on an adapter, or those there would be at least where none was found. */
 export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly KitPart[] {
   const minutes = (n: number) => 60 * n * (quick ? 1 : 2);
-  const choices = facts?.choices ?? ['barrier-free'];
   return [
-    ...choices.map((choice) => ({ name: `goldens: ${choice}`, seconds: minutes(5) })),
+    ...KERNEL_SET_NAMES.map((choice) => ({ name: `goldens: ${choice}`, seconds: minutes(5) })),
     {
       name: 'goldens: f16',
       seconds: minutes(5),
@@ -81,7 +79,6 @@ const crashed = (why: string): Found => ({ outcome: 'crashed', why, numbers: nul
 
 async function adapter(offered: GPU): Promise<Found> {
   const gpu = await openGpu(offered);
-  const choices = setsFor(gpu);
   const features = [...gpu.device.features].sort();
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
   const limits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup };
@@ -90,7 +87,7 @@ async function adapter(offered: GPU): Promise<Found> {
   return {
     ...{ outcome: 'passed', why: '' },
     numbers: { summary, identity, lanes, features, limits },
-    facts: { adapter: called, software, choices, halves: features.includes('shader-f16') },
+    facts: { adapter: called, software, halves: features.includes('shader-f16') },
   };
 }
 
@@ -101,8 +98,7 @@ async function goldens(gpu: GPU, what: string): Promise<Found> {
   const files = namesIn(GOLDEN_FOLDER).filter((file) => file.endsWith(text ? '.json' : '.safetensors'));
   for (const file of files) {
     const bytes = new Uint8Array(readFileSync(`${GOLDEN_FOLDER}/${file}`));
-    const options =
-      what === 'f16' ? { storage: 'f16' as const } : { kernels: kernelSetNamed(text ? 'barrier-free' : what) };
+    const options = what === 'f16' ? { storage: 'f16' as const } : { kernels: kernelSetNamed(text ? 'plain' : what) };
     const found = text
       ? await checkAdvantages(gpu, new TextDecoder().decode(bytes), file)
       : await checkGolden(gpu, parseGolden(file, bytes.buffer), options);
@@ -149,23 +145,17 @@ async function tuner(offered: GPU, quick: boolean): Promise<Found> {
   const spec = trialSpec(whole, gpu.software);
   let reference: ReturnType<typeof referenceNumbers> | null = null;
   const open = trialsOn(offered, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
-  const start: Tuned = { choice: defaultSet(gpu), tried: [] };
+  const began = defaultSet(gpu);
   const limits = { boxMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
-  const run = tune(setsFor(gpu), start, open, limits, () => performance.now());
+  const run = tune(began, open, limits, () => performance.now());
   let found: Tuned | null = null;
-  for (;;) {
+  while (!found) {
     const { done, value } = await run.next();
-    if (done) {
-      found = value ?? found;
-      break;
-    }
-    if (value && 'found' in value) found = value.found;
+    if (done && value) found = value;
   }
-  if (!found) return { outcome: 'failed', why: 'No kernels were measured in time.', numbers: null };
   const wrong = found.tried.filter(({ refused, error }) => refused !== '' && error !== null);
-  const left = found.tried.filter(({ waits }) => waits !== null).length;
-  const began = start.choice;
-  const summary = `began with ${began}, took ${found.choice}; ${left} not measured in time`;
+  const left = found.tried.filter(({ ms }) => ms === null).length;
+  const summary = `began with ${began}, took ${found.choice}; ${left} not timed`;
   return {
     outcome: wrong.length === 0 ? 'passed' : 'failed',
     why: wrong.map(({ set, refused }) => `${set}: ${refused}`).join(' '),

@@ -4,7 +4,6 @@ import type { Outcome } from '../domain/adapterReport.ts';
 export interface AdapterFacts {
   readonly adapter: string;
   readonly software: boolean;
-  readonly choices: readonly string[]; // kernel sets that run here
   readonly halves: boolean; // it computes in f16
 }
 

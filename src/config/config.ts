@@ -1,7 +1,7 @@
 import { decimal } from '../base/decimal.ts';
 import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
-import { accepts, allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
+import { allowed, choiceOf, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 import { ConfigError, type Problem } from './configProblem.ts';
 import { visible } from '../base/visible.ts';
 
@@ -16,8 +16,9 @@ export function parseField(name: string, input: unknown): string | number {
   const bad = () =>
     new ConfigError([{ kind: 'value', field: name, got: shown(input), want: allowed(field), do: FIELD_DOCS[name] }]);
   if ('choices' in field) {
-    if (typeof input !== 'string' || !accepts(field, input)) throw bad();
-    return input;
+    const choice = typeof input === 'string' ? choiceOf(field, input) : undefined;
+    if (choice === undefined) throw bad();
+    return choice;
   }
   const value = typeof input === 'string' ? decimal(input) : input;
   if (typeof value !== 'number' || !(value >= field.min && value <= field.max)) throw bad();

@@ -87,7 +87,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   await arena.allocate();
   const pipelines = Pipelines.of(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
-  linear(plan, partsOf(defaultSet(gpu)).products, x, weight, y, { N, K, M });
+  linear(plan, partsOf(gpu, defaultSet(gpu)).products, x, weight, y, { N, K, M });
   const wanted = plan.list.map(({ entry }) => entry);
   await compile({ gpu, pipelines }, undefined, wanted);
   let best = Infinity;

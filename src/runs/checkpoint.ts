@@ -2,7 +2,6 @@ import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
@@ -179,10 +178,7 @@ function readBase(value: unknown): BaseMark {
 
 function readConfig(value: unknown): RunConfig {
   try {
-    const knobs = asRecord(value, 'its knobs');
-    const { kernels } = knobs;
-    const known = typeof kernels === 'string' ? knobOfOldName(kernels) : undefined;
-    return parseConfig({ ...knobs, ...(known && { kernels: known }) });
+    return parseConfig(asRecord(value, 'its knobs'));
   } catch (error) {
     if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.map(said).join(' ')}`);
     throw error;

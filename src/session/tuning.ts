@@ -1,11 +1,10 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Scalar } from '../gpu/tensor.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
-import { defaultSet, setsFor } from '../model/gpu/kernelSets.ts';
+import { defaultSet } from '../model/gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from '../model/gpu/options.ts';
-import { waiting, type Tuned } from '../model/gpu/tuned.ts';
-import { tune, type OpenTrial, type Pause, type TuningLimits } from '../model/gpu/tuner.ts';
-import { readTuning, recordOf, tuningKey } from '../model/gpu/tuningRecord.ts';
+import { tune, type OpenTrial, type Pause, type Tuned, type TuningLimits } from '../model/gpu/tuner.ts';
+import { readTuning, tuningKey } from '../model/gpu/tuningRecord.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
 import { BackendError, type PolicySpec } from '../model/policy.ts';
 import type { LearningMath } from '../model/learningMath.ts';
@@ -13,7 +12,7 @@ import type { Answer } from '../wire/questions.ts';
 import type { TuningStore } from './tuningStore.ts';
 
 /**
- * Ms a tuning may take in one run, compiling included; the next run goes on with what is left. A GPU compiles a candidate in some 100 ms and is done in one or two seconds; an
+ * Ms a tuning may take, compiling included. A GPU compiles a set in some 100 ms and is done in one or two seconds; an
  * adapter in software needs seconds for each, all of it at the cost of the run's own cores, so that with one the box may close early.
  */
 const BOX_MS = { hardware: 8_000, software: 20_000 };
@@ -46,8 +45,8 @@ interface Asked {
 }
 
 /**
- * Measures kernels between the updates of a run, on devices of its own, and keeps what it found for the next run, which
- * goes on with what was left: a run that is under way never changes its kernels.
+ * Races the sets of kernels between the updates of a run, on devices of its own, and keeps the faster one for the next run: a run
+ * that is under way never changes its kernels.
  */
 export class BackgroundTuning {
   private readonly place: TuningPlace;
@@ -66,7 +65,7 @@ export class BackgroundTuning {
     return (answer) => listener(answer.kind === 'profile' && this.found ? { ...answer, tuned: this.found } : answer);
   }
 
-  /** Opens a policy on the kernels kept for such a run on this adapter; where some were never measured, gets ready to measure them. */
+  /** Opens a policy on the kernels kept for such a run on this adapter; where nothing is kept, gets ready to measure. */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: wanted, ...rest } = options;
     const { storage = 'f32' } = rest;
@@ -78,7 +77,7 @@ export class BackgroundTuning {
     const asked: Asked[] = [];
     const tuned = async (adapter: Gpu) => {
       const key = tuningKey(adapter, spec, storage, this.place.browser);
-      const kept = readTuning(await this.place.store.read(key), adapter);
+      const kept = readTuning(await this.place.store.read(key));
       asked.push({ adapter, key, kept });
       return kept;
     };
@@ -97,16 +96,14 @@ export class BackgroundTuning {
 
   private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: Asked): void {
     const { math, now, trials } = this.place;
-    const sets = setsFor(adapter);
-    const start = kept ?? { choice: defaultSet(adapter), tried: [] };
-    if (waiting(sets, start).length === 0) return;
+    if (kept) return;
     const small = trialSpec(spec, adapter.software);
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
     const reference = () => (numbers ??= referenceNumbers(small, math));
     const open = trials ? trials(gpu, small) : trialsOn(gpu, small, storage, reference);
     const boxMs = adapter.software ? BOX_MS.software : BOX_MS.hardware;
     const limits: TuningLimits = { boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
-    this.run = tune(sets, start, open, limits, now);
+    this.run = tune(defaultSet(adapter), open, limits, now);
     [this.key, this.updates] = [key, 0];
   }
 
@@ -119,8 +116,6 @@ export class BackgroundTuning {
     if (slice.done) {
       this.run = null;
       if (slice.value) await this.keep(slice.value);
-    } else if (slice.value && 'found' in slice.value) {
-      await this.keep(slice.value.found); // the page may be closed before the rest is measured
     } else if (slice.value) {
       this.compiling = true;
       void slice.value.until.then(() => {
@@ -131,7 +126,7 @@ export class BackgroundTuning {
 
   private async keep(found: Tuned): Promise<void> {
     this.found = { ...found, why: 'measured' };
-    await this.place.store.write(this.key, recordOf(found));
+    await this.place.store.write(this.key, found);
   }
 
   /** Gives up what is not done, and forgets what was found. */

@@ -46,8 +46,8 @@ test('kernels measured while a run goes on are taken by the next start, and the 
   await page.getByRole('button', { name: 'Reset' }).click();
   await expect.poll(async () => (await read(page)).backend?.kernels?.why, { timeout: 30_000 }).toBe('measured');
   const { backend } = await read(page);
-  // every set has its row; how many are timed before the time for it is over depends on the machine
-  expect(backend?.kernels?.tried.length).toBeGreaterThanOrEqual(3);
+  // both have a row; whether both are timed before the time for it is over depends on the machine
+  expect(backend?.kernels?.tried.length).toBe(2);
   expect(backend?.kernels?.tried.map((row) => row.set)).toContain(backend?.kernels?.choice);
   await page.getByTestId('backend').getByRole('link').click();
   const panel = page.getByTestId('choice');
@@ -63,14 +63,14 @@ test('kernels measured while a run goes on are taken by the next start, and the 
   expect(knobs(await dialog.getByLabel('Link').inputValue())).toMatchObject({ backend: 'gpu', kernels: took });
   await page.keyboard.press('Escape');
   await toScreen(page, 'runs');
-  const first = page.getByRole('article', { name: 'Run 1' }).getByRole('link', { name: 'kernels=barrier-free' });
-  expect(knobs(await first.getAttribute('href'))).toMatchObject({ backend: 'gpu', kernels: 'barrier-free' });
+  const first = page.getByRole('article', { name: 'Run 1' }).getByRole('link', { name: 'kernels=plain' });
+  expect(knobs(await first.getAttribute('href'))).toMatchObject({ backend: 'gpu', kernels: 'plain' });
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Run 1 as JSON' }).click(),
   ]);
   const file = JSON.parse(await readFile(await download.path(), 'utf8')) as { address: string; sameKernels: string };
-  expect([file.address, file.sameKernels].map((address) => knobs(address).kernels)).toEqual(['auto', 'barrier-free']);
+  expect([file.address, file.sameKernels].map((address) => knobs(address).kernels)).toEqual(['auto', 'plain']);
   expect(problems).toEqual([]);
   await page.context().close();
 }, 240_000);

@@ -143,12 +143,12 @@ test('micro-batches give the update of the whole minibatch', async () => {
 test('plans hold the dispatches and the arithmetic they are said to', async () => {
   for (const [variant, model, critic, layer, constant, token, draw] of [
     // norms, rotary and SwiGLU inside the products
-    ['barrier-free', SMALL, 'none', 15, 19, 5, 4],
-    ['workgroup', SMALL, 'shared', 15, 21, 5, 4],
-    ['workgroup-products', EVEN, 'shared', 15, 22, 5, 4],
+    ['plain', SMALL, 'none', 15, 19, 5, 4],
+    ['shared', SMALL, 'shared', 15, 21, 5, 4],
+    ['shared', EVEN, 'shared', 15, 22, 5, 4],
     // sizes that do not fit
-    ['barrier-free', { ...SMALL, intermediate_size: 26 }, 'none', 20, 19, 9, 4],
-    ['workgroup', { ...SMALL, head_dim: 12 }, 'none', 20, 19, 9, 4],
+    ['plain', { ...SMALL, intermediate_size: 26 }, 'none', 20, 19, 9, 4],
+    ['shared', { ...SMALL, head_dim: 12 }, 'none', 20, 19, 9, 4],
   ] as const) {
     const spec = specOf(model, critic, 6, 14, 6);
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: variant });

@@ -7,7 +7,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const spec = specOf(SMALL, 'none', 4, 8);
   const policy = await openGpuPolicy(navigator.gpu, spec, {
     seed: 3,
-    kernels: 'workgroup-products',
+    kernels: 'shared',
   });
   const grammar = someGrammar(SMALL.vocab_size);
   const record = someRecord(spec, grammar);
@@ -34,7 +34,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const kept = await hash();
   const { kernels, ceilings, memory, variant } = await policy.profile(() => performance.now());
   expect(await hash()).toBe(kept);
-  expect(variant).toBe('workgroup-products');
+  expect(variant).toBe('shared');
   expect(kernels.reduce((sum, { calls }) => sum + calls, 0)).toBe(ran);
   for (const { name, ms, source } of kernels) {
     expect(source, name).toContain('fn main');

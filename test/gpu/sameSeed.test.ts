@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { readCheckpoint, type Checkpoint } from '../../src/runs/checkpoint.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import type { KernelReport } from '../../src/config/kernelChoice.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
@@ -150,21 +149,16 @@ test('both masks off grades observations on the device, any other cell does not'
   expect(await graded('off', 'off')).toBeGreaterThan(5);
 });
 
-const LEAST_MEASURED = 3; // on every adapter that many sets run
 const COMPARED = 4; // updates after which runs have the same bits or have not
 
 test('kernels tried out between updates leave the bits of the run alone; the next run takes those that were kept, one that names them has its bits, one that goes on takes its own', async () => {
   const kept = new Map<string, unknown>();
-  const measured = () => {
-    const [record] = kept.values() as Iterable<Pick<KernelReport, 'tried'>>;
-    return record?.tried.filter(({ waits, refused }) => waits === null && refused === '').length ?? 0;
-  };
   const tuning = new BackgroundTuning({
     store: {
       read: (key) => Promise.resolve(kept.get(key) ?? null),
       write: (key, value) => Promise.resolve(void kept.set(key, value)),
     },
-    // a slow clock, so that the box holds every variant on a busy machine too
+    // a slow clock, so that the box holds both sets on a busy machine too
     ...{ browser: 'this one', math: learningMath, now: () => performance.now() / 4 },
   });
   const tuned: Host = {
@@ -181,7 +175,7 @@ test('kernels tried out between updates leave the bits of the run alone; the nex
     for await (const event of session.events) {
       if (event.type !== 'metrics') continue;
       if (event.update === COMPARED) hash = await session.parametersHash();
-      if (event.update >= COMPARED && measured() >= LEAST_MEASURED) break;
+      if (event.update >= COMPARED && kept.size > 0) break;
       await between();
     }
     const { kernels } = session.policy.backend;
@@ -195,10 +189,10 @@ test('kernels tried out between updates leave the bits of the run alone; the nex
   expect(first.hash).toBe(plain.hash);
   const second = await run(() => tuning.between());
   expect(second.kernels?.why).toBe('measured');
-  expect(second.kernels?.tried.filter(({ ms }) => ms !== null).length).toBeGreaterThanOrEqual(LEAST_MEASURED);
+  expect(second.kernels?.tried.map(({ refused }) => refused)).toEqual(['', '']);
   const named = await train({ updates: COMPARED, evalEvery: 0, miEvery: 0, kernels: second.kernels!.choice });
   expect(named.hash).toBe(second.hash);
   const resumed = await open(readCheckpoint(structuredClone(first.checkpoint)));
   expect(resumed.policy.backend.kernels).toMatchObject({ choice: first.kernels?.choice, why: 'resumed' });
   resumed.dispose();
-}, 600_000); // every variant is compiled, and one that is cut off goes on computing beside the tests after it
+}, 600_000); // both sets are compiled, and one that is cut off goes on computing beside the tests after it

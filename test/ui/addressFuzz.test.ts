@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contradictions, warnings } from '../../src/config/contradictions.ts';
 import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
-import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
+import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { readPlace } from '../../src/ui/learn/place.ts';
 import { readRolloutsHash } from '../../src/ui/rollouts/rolloutsAddress.ts';
@@ -41,7 +41,7 @@ function writes(text: string, value: number): boolean {
 
 function inRange(name: FieldName, value: unknown): boolean {
   const field: Field = FIELDS[name];
-  if ('choices' in field) return typeof value === 'string' && accepts(field, value);
+  if ('choices' in field) return typeof value === 'string' && field.choices.includes(value);
   if (typeof value !== 'number' || Object.is(value, -0)) return false;
   return value >= field.min && value <= field.max && (field.integer !== true || Number.isInteger(value));
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { withKernels } from '../../src/ui/address/sameKernels.ts';
 
-const NAME = 'workgroup-products';
+const NAME = 'shared';
 
 test('kernels that auto took are named, on WebGPU and in a form every reader of knobs accepts', () => {
   const config = parseConfig({ seed: 3 });
@@ -12,7 +12,7 @@ test('kernels that auto took are named, on WebGPU and in a form every reader of 
 });
 
 test('there is nothing to name where kernels were asked for, where none are known, and on the CPU', () => {
-  for (const asked of ['safe', 'workgroup', NAME]) {
+  for (const asked of ['safe', 'plain', NAME]) {
     expect(withKernels(parseConfig({ kernels: asked }), NAME), asked).toBeNull();
   }
   expect(withKernels(parseConfig(), undefined)).toBeNull();

@@ -1,13 +1,10 @@
 import { ceilDiv, kernel, type Dims } from '../kernel.ts';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
 import attentionBackwardKeyValueSharedRowsWgsl from './attention_backward_key_value_shared_rows.wgsl';
-import attentionBackwardKeyValueTilesWgsl from './attention_backward_key_value_tiles.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
 import attentionBackwardQuerySharedRowsWgsl from './attention_backward_query_shared_rows.wgsl';
-import attentionBackwardQueryTilesWgsl from './attention_backward_query_tiles.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
 import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
-import attentionForwardTilesWgsl from './attention_forward_tiles.wgsl';
 import { get, line, traffic } from './costs.ts';
 
 // Attention over whole rows; decoding has its own.
@@ -18,9 +15,8 @@ const causal =
 const perHead =
   (heads: 'H' | 'G', rows: number) =>
   ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
-/** Queries, or keys, of a workgroup that shares rows within its subgroup, and of one that shares tiles. */
+/** Queries, or keys, of a workgroup that shares rows within its subgroup. */
 const SHARED = { queries: 16, keys: 8 };
-const TILED = 32;
 const attention = {
   bind: ['qkv', 'out', 'lse'],
   flops: causal(4),
@@ -59,18 +55,4 @@ export const attentionBackwardKeyValueSharedRows = kernel(
   'attention_backward_key_value_shared_rows',
   attentionBackwardKeyValueSharedRowsWgsl,
   { ...attentionKeyValue, grid: perHead('G', SHARED.keys) },
-);
-
-export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {
-  ...attention,
-  grid: perHead('H', TILED),
-});
-export const attentionBackwardQueryTiles = kernel('attention_backward_query_tiles', attentionBackwardQueryTilesWgsl, {
-  ...attentionQuery,
-  grid: perHead('H', TILED),
-});
-export const attentionBackwardKeyValueTiles = kernel(
-  'attention_backward_key_value_tiles',
-  attentionBackwardKeyValueTilesWgsl,
-  { ...attentionKeyValue, grid: perHead('G', TILED) },
 );

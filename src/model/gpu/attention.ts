@@ -10,11 +10,6 @@ const BARRIER_FREE = {
   query: kernels.attentionBackwardQuery,
   keyValue: kernels.attentionBackwardKeyValue,
 };
-const TILES = {
-  forward: kernels.attentionForwardTiles,
-  query: kernels.attentionBackwardQueryTiles,
-  keyValue: kernels.attentionBackwardKeyValueTiles,
-};
 const SHARED_ROWS = {
   forward: kernels.attentionForwardSharedRows,
   query: kernels.attentionBackwardQuerySharedRows,
@@ -26,8 +21,7 @@ const EIGHTS = 32;
 
 /** A variant's kernels for heads of D. */
 function kernelsFor(variant: SetParts['attention'], D: number) {
-  if (variant === 'workgroup') return TILES;
-  return variant === 'broadcast-8' && D <= EIGHTS ? SHARED_ROWS : BARRIER_FREE;
+  return variant === 'subgroups' && D <= EIGHTS ? SHARED_ROWS : BARRIER_FREE;
 }
 
 /** Kernels, sizes and constants of attention's dispatches over whole rows of T tokens. */

@@ -92,7 +92,7 @@ export async function measureCeilings(
   copy.copy(from, 0, to);
   const copyMs = await leastOf(copy, 4);
   const tiny = new Plan(recorder, 'tiny');
-  linear(tiny, 'barrier-free', a, b, c, { N: 1, K: 1, M: 1 });
+  linear(tiny, 'none', a, b, c, { N: 1, K: 1, M: 1 });
   await compile(recorder);
   const dispatchMs = await leastOf(tiny, DISPATCHES);
   const oneMs = await leastOf(tiny);

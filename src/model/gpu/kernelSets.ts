@@ -1,57 +1,41 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { KERNEL_SET_NAMES, type KernelReport, type KernelSet } from '../../config/kernelChoice.ts';
-import { BackendError } from '../policy.ts';
+import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 import type { GpuPolicyOptions } from './options.ts';
 
-/** How a kernel shares work: not at all, through workgroup memory, or within subgroups of eight lanes. */
-type Sharing = 'barrier-free' | 'workgroup' | 'broadcast-8';
+/** How threads share what they load: not at all, in tiles of workgroup memory, or within subgroups of eight lanes. */
+export type Sharing = 'none' | 'tiles' | 'subgroups';
 
 /** What a set takes for matrix products, for attention over whole rows, and for reductions along a token's row. */
 export interface SetParts {
   readonly products: Sharing;
-  readonly attention: Sharing;
-  readonly reductions: Exclude<Sharing, 'broadcast-8'>;
+  readonly attention: Exclude<Sharing, 'tiles'>;
+  readonly reductions: Exclude<Sharing, 'subgroups'>;
 }
 
-const PARTS: Readonly<Record<KernelSet, SetParts>> = {
-  'barrier-free': { products: 'barrier-free', attention: 'barrier-free', reductions: 'barrier-free' },
-  workgroup: { products: 'workgroup', attention: 'workgroup', reductions: 'workgroup' },
-  'workgroup-products': { products: 'workgroup', attention: 'barrier-free', reductions: 'workgroup' },
-  'broadcast-8': { products: 'broadcast-8', attention: 'broadcast-8', reductions: 'barrier-free' },
-};
+const PLAIN: SetParts = { products: 'none', attention: 'none', reductions: 'none' };
+// many queries are parallel enough, the tiles of a small model's weights are not
+const TILED: SetParts = { products: 'tiles', attention: 'none', reductions: 'tiles' };
+const SUBGROUPS: SetParts = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
 
-/** What a set consists of. */
-export function partsOf(set: KernelSet): SetParts {
-  return PARTS[set];
+/** Whether an adapter is a CPU that shares best within subgroups: barriers are very dear there. */
+function sharesInSubgroups({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): boolean {
+  return software && lanes >= 8;
 }
 
-/** Whether an adapter runs a set. */
-function runs({ lanes }: Pick<Gpu, 'lanes'>, set: KernelSet): boolean {
-  return set !== 'broadcast-8' || lanes >= 8;
-}
-
-/** Every set that runs on an adapter. */
-export function setsFor(gpu: Pick<Gpu, 'lanes'>): readonly KernelSet[] {
-  return KERNEL_SET_NAMES.filter((set) => runs(gpu, set));
+/** What a set consists of on an adapter. */
+export function partsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): SetParts {
+  if (set === 'plain') return PLAIN;
+  return sharesInSubgroups(gpu) ? SUBGROUPS : TILED;
 }
 
 /** The set for an adapter on which nothing has been measured. */
-export function defaultSet({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
-  // many queries are parallel enough, the tiles of a small model's weights are not
-  if (!software) return 'workgroup-products';
-  return lanes >= 8 ? 'broadcast-8' : 'barrier-free';
+export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
+  return !gpu.software || sharesInSubgroups(gpu) ? 'shared' : 'plain';
 }
 
-/** The kernels of a policy: those asked for, those its run began with, those measured on this adapter, or its default. Throws BackendError for ones it cannot run. */
+/** The kernels of a policy: those asked for, those its run began with, those measured on this adapter, or its default. */
 export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
-  if (kernels && !runs(gpu, kernels)) {
-    throw new BackendError(
-      `Kernels ${kernels} share loads among more threads than a subgroup has here: ${gpu.lanes}.`,
-      'Set kernels to auto, safe, workgroup or barrier-free.',
-      ['kernels'],
-    );
-  }
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };
-  if (resumed && runs(gpu, resumed)) return { choice: resumed, why: 'resumed', tried: [] };
+  if (resumed) return { choice: resumed, why: 'resumed', tried: [] };
   return (await tuned?.(gpu)) ?? { choice: defaultSet(gpu), why: 'default', tried: [] };
 }

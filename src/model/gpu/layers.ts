@@ -42,8 +42,8 @@ function productKernel(
 ): { readonly kernel: Kernel; readonly dims: Dims } {
   const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
   const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
-  if (byFour && variant === 'broadcast-8') return { kernel: kernels.matmulBroadcast, dims: { block: BLOCK } };
-  if (byFour && variant === 'workgroup') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
+  if (byFour && variant === 'subgroups') return { kernel: kernels.matmulBroadcast, dims: { block: BLOCK } };
+  if (byFour && variant === 'tiles') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
   // as many threads share rows as there are columns for, eight a thread
   const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
   return { kernel: kernels.matmulBlocks, dims: { block: 8, across } };
@@ -183,7 +183,7 @@ export function rmsnorm(
   C: number,
   eps: number,
 ): void {
-  const kernel = variant === 'workgroup' ? kernels.rmsnormForward : kernels.rmsnormForwardRowwise;
+  const kernel = variant === 'tiles' ? kernels.rmsnormForward : kernels.rmsnormForwardRowwise;
   plan.dispatch(kernel, tensors, { N, C }, { EPS: eps });
 }
 
@@ -206,7 +206,7 @@ export function rmsnormBackward(
   C: number,
   { add, output }: { readonly add: boolean; readonly output: boolean },
 ): void {
-  const rowwise = variant !== 'workgroup' && C % 4 === 0;
+  const rowwise = variant !== 'tiles' && C % 4 === 0;
   const kernel = rowwise ? kernels.rmsnormBackwardRowwise : kernels.rmsnormBackward;
   plan.dispatch(kernel, tensors, { N, C, add: add ? 1 : 0, output: output ? 1 : 0 });
 }

@@ -67,7 +67,7 @@ export function recordForward(
 const HEAD_LANES = 16;
 
 function headLanes({ choice }: Trunk): number {
-  return choice.reductions === 'workgroup' ? HEAD_LANES : 1;
+  return choice.reductions === 'tiles' ? HEAD_LANES : 1;
 }
 
 /** Records forward, objective and backward of one micro-batch; adds to the gradient pool. */

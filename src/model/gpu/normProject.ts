@@ -22,9 +22,9 @@ export interface NormProjection {
 
 /** Each variant's kernel, and the rows its threads finish at a time. */
 const KERNELS = {
-  'barrier-free': { kernel: kernels.normProjectBlocks, block: 8 },
-  workgroup: { kernel: kernels.normProjectTiles, block: 4 },
-  'broadcast-8': { kernel: kernels.normProjectBroadcast, block: BLOCK },
+  none: { kernel: kernels.normProjectBlocks, block: 8 },
+  tiles: { kernel: kernels.normProjectTiles, block: 4 },
+  subgroups: { kernel: kernels.normProjectBroadcast, block: BLOCK },
 } as const;
 
 /** Records a norm, the projection after it and what is done to that, in one dispatch. */

@@ -37,7 +37,7 @@ export async function makeParts(
   await arena.allocate();
   const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
   const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
-    const plans = recordPlans(recorder, partsOf(kernels.choice), spec, tensors);
+    const plans = recordPlans(recorder, partsOf(gpu, kernels.choice), spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
     const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
     await compiling;

@@ -1,15 +1,9 @@
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
-import { findKernelSet, type KernelReport, type TriedSet } from '../../config/kernelChoice.ts';
+import { KERNEL_SET_NAMES, type KernelReport, type TriedSet } from '../../config/kernelChoice.ts';
 import type { PolicySpec } from '../policy.ts';
-import { setsFor } from './kernelSets.ts';
-
-/** A choice as it is kept. */
-interface TuningRecord {
-  readonly choice: string;
-  readonly tried: readonly TriedSet[];
-}
+import type { Tuned } from './tuner.ts';
 
 /**
  * What a tuning is kept under: adapter, browser, the kernels' own text, how they store, and the class of shapes, in which row length
@@ -39,21 +33,16 @@ function sourcesHash(): string {
   return (hash >>> 0).toString(16);
 }
 
-/** A report in the form in which it is kept. */
-export function recordOf({ choice, tried }: Pick<KernelReport, 'choice' | 'tried'>): TuningRecord {
-  return { choice, tried };
-}
-
-/** Reads what `recordOf` made, as it lies there: anybody may have touched it. Null for anything this adapter cannot take. */
-export function readTuning(kept: unknown, gpu: Pick<Gpu, 'lanes'>): KernelReport | null {
-  const { choice: name, tried } = (kept ?? {}) as Partial<Readonly<Record<keyof TuningRecord, unknown>>>;
-  if (typeof name !== 'string' || !Array.isArray(tried) || !tried.every(isTried)) return null;
-  const choice = findKernelSet(name);
-  return choice && setsFor(gpu).includes(choice) ? { choice, why: 'measured', tried } : null;
+/** Reads what a tuning found, as it lies there: anybody may have touched it. Null for anything else. */
+export function readTuning(kept: unknown): KernelReport | null {
+  const { choice: name, tried } = (kept ?? {}) as Partial<Readonly<Record<keyof Tuned, unknown>>>;
+  if (!Array.isArray(tried) || !tried.every(isTried)) return null;
+  const choice = KERNEL_SET_NAMES.find((set) => set === name);
+  return choice ? { choice, why: 'measured', tried } : null;
 }
 
 function isTried(value: unknown): value is TriedSet {
-  const { set, ms, error, refused, taken, waits } = (value ?? {}) as Partial<Record<keyof TriedSet, unknown>>;
-  const numeric = [ms, error, waits].every((n) => n === null || typeof n === 'number');
+  const { set, ms, error, refused, taken } = (value ?? {}) as Partial<Record<keyof TriedSet, unknown>>;
+  const numeric = [ms, error].every((n) => n === null || typeof n === 'number');
   return numeric && [set, refused].every((t) => typeof t === 'string') && typeof taken === 'boolean';
 }

@@ -67,7 +67,7 @@ export class Profiler {
     const { gpu, choice } = this;
     const work = this.work();
     const edge = gpu.software ? EDGE.software : EDGE.hardware;
-    const ceilings = await measureCeilings(gpu, [partsOf(choice).products], edge, now);
+    const ceilings = await measureCeilings(gpu, [partsOf(gpu, choice).products], edge, now);
     const timer = await openOpTimer(gpu, now);
     const kernels = await timed(work, timer, now);
     timer.close();

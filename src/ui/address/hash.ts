@@ -1,6 +1,6 @@
 import { decimal } from '../../base/decimal.ts';
 import {
-  accepts,
+  choiceOf,
   allowed,
   DEFAULTS,
   FIELDS,
@@ -208,9 +208,9 @@ function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): 
   };
 }
 
-/** The nearest value a field accepts; null where nothing is near. */
+/** The nearest value a field choiceOf; null where nothing is near. */
 function nearest(field: Field, text: string): string | number | null {
-  if ('choices' in field) return accepts(field, text) ? text : null;
+  if ('choices' in field) return choiceOf(field, text) ?? null;
   const value = decimal(text);
   if (value === null) return null;
   const clamped = Math.min(field.max, Math.max(field.min, value));

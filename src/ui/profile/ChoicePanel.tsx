@@ -34,11 +34,8 @@ export function ChoicePanel() {
   );
 }
 
-const waits = ({ waits: times, taken }: TriedSet) => times !== null && !taken;
-
 function Tried({ report: { tried } }: { readonly report: KernelReport }) {
   if (tried.length === 0) return null;
-  const left = tried.filter(waits).map(({ set }) => set);
   return (
     <>
       <div className="scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
@@ -65,7 +62,6 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
           </tbody>
         </table>
       </div>
-      {left.length > 0 && <p>Still to measure: {left.join(', ')}.</p>}
       <p className="faint">Shortest time of a training step of a small run with this model’s widths.</p>
     </>
   );
@@ -80,7 +76,7 @@ function Row({ each, first }: { readonly each: TriedSet; readonly first: number 
       <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
       <td className="number">{error === null ? '' : error.toExponential(0)}</td>
       <td>
-        {taken && <b>taken</b>} {refused || (!taken && (waits(each) ? 'untried' : 'no faster'))}
+        {taken && <b>taken</b>} {refused || (!taken && 'no faster')}
       </td>
     </tr>
   );

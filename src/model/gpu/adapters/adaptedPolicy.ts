@@ -58,7 +58,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     super(spec, { adapters, learned, reference: new Float32Array(learned.size), math }, 'f32');
     this.#recorder = recorder;
     const { gpu } = recorder;
-    const choice = partsOf(kernels);
+    const choice = partsOf(gpu, kernels);
     const { adapter, software } = gpu;
     this.backend = { kind: 'gpu', adapter, software, storage: 'f32', reason };
     this.memoryBytes = tensors.memory.reduce((sum, { bytes }) => sum + bytes, 0);
