@@ -32,7 +32,7 @@ async function paused(options: Parameters<typeof visitStill>[1] = {}) {
   await pause(page);
   if ((page.viewportSize()?.width ?? 0) < 500) await page.getByRole('button', { name: 'Curves', exact: true }).click();
   const drawn = () => document.querySelectorAll('.dock .plot:has(.recharts-line-curve)').length === 6;
-  await page.waitForFunction(drawn, null, { timeout: 30_000 });
+  await page.waitForFunction(drawn);
   const { x, y, width } = await boxOf(page.locator('.dock .plot').nth(1));
   return { page, problems, x, y: y + 50, width };
 }
@@ -89,7 +89,7 @@ describe('charts on a desk', () => {
     await page.mouse.move(x + 70, y);
     await page.mouse.down();
     await page.mouse.move(x + 120, y, { steps: 5 });
-    expect(await page.locator('.chart-over .chosen').count()).toBe(6);
+    await expect.poll(() => page.locator('.chart-over .chosen').count()).toBe(6);
     await page.mouse.up();
     const chosen = await inView(page);
     expect(chosen).not.toBeNull();
@@ -110,7 +110,7 @@ describe('charts on a desk', () => {
     await page.mouse.move(x + 130, y, { steps: 5 });
     await page.mouse.up();
     await page.keyboard.up('Shift');
-    expect((await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
+    await expect.poll(async () => (await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
     expect(Math.abs(width(await inView(page)) - width(closer))).toBeLessThanOrEqual(1); // ends are told in whole updates
     await page.mouse.dblclick(x + 90, y);
     await expect.poll(() => inView(page)).toBeNull();
@@ -214,9 +214,8 @@ test('a finger points and two fingers look closer, accessible in both themes; a 
   await touch('touchStart', 150, 220);
   for (let n = 1; n <= 5; n++) await touch('touchMove', 150 - 12 * n, 220 + 12 * n);
   await touch('touchEnd');
-  const closer = await inView(page);
   // 70 px are pulled to 190: about a third of the updates is left
-  expect(closer).not.toBeNull();
+  await expect.poll(() => inView(page)).not.toBeNull();
   expect(await crosses(page)).not.toEqual([]);
   expect(await axeInBothThemes(page)).toEqual([]);
   expect(await tooSmall(page)).toEqual([]);

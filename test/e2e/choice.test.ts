@@ -68,7 +68,7 @@ test.each([DESKTOP, PHONE])(
     await door.getByRole('button', { name: 'Try the sample file' }).click();
     await door.getByText('sample.csv').waitFor();
     await door.getByRole('button', { name: 'Train on them' }).click();
-    await expect.poll(async () => (await read(page)).session, { timeout: 30_000 }).toBe('ready');
+    await expect.poll(async () => (await read(page)).session).toBe('ready');
     expect(await door.count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();

@@ -350,7 +350,7 @@ test(
       ['worker-hang', 'The training worker has not answered for 10 s'],
     ] as const) {
       await page.evaluate((f) => window.__playground?.inject(f), fault);
-      await alert.getByText(words).waitFor({ timeout: 30_000 });
+      await alert.getByText(words).waitFor({ timeout: 60_000 });
       const finished = await done(page);
       const recover = alert.getByRole('button', { name: /^Recover from update/ });
       const update = Number((await recover.textContent())?.match(/\d+/)?.[0]);

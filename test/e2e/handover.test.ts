@@ -15,7 +15,7 @@ test('the run in the lab is downloaded as a folder for an engine, with what beco
     hash: '#/lab?v=1&backend=cpu&seed=7&warmStart=none&updates=1&evalTasks=8',
   });
   await page.getByRole('button', { name: 'Run training' }).click();
-  await expect.poll(() => page.evaluate(() => window.__playground?.snapshot().update), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => page.evaluate(() => window.__playground?.snapshot().update)).toBe(1);
   await toScreen(page, 'runs');
   await page.getByRole('button', { name: 'Export run 1 for a cluster' }).click();
   const dialog = page.getByRole('dialog', { name: 'Run 1 for a cluster' });

@@ -19,14 +19,11 @@ const words = (page: Page) => page.getByTestId('trajectory').locator('.token .wo
 async function holdAt(page: Page, place: number): Promise<number> {
   let wanted: number | undefined;
   await expect
-    .poll(
-      async () => {
-        wanted = (await read(page)).kept.updates[place];
-        await scrub(page, place);
-        return (await read(page)).selection.held === wanted;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      wanted = (await read(page)).kept.updates[place];
+      await scrub(page, place);
+      return (await read(page)).selection.held === wanted;
+    })
     .toBe(true);
   return wanted ?? -1;
 }
@@ -55,9 +52,7 @@ test('WOW-37: scrubbing to any kept update while training runs shows that update
   const newest = (await read(page)).kept.updates.at(-1) ?? 0;
   await page.getByRole('button', { name: /held at update/ }).click();
   // one that comes meanwhile may be shown instead
-  await page.waitForFunction((n) => (window.__playground?.snapshot().batch.update ?? 0) >= n, newest, {
-    timeout: 2000,
-  });
+  await page.waitForFunction((n) => (window.__playground?.snapshot().batch.update ?? 0) >= n, newest);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -84,14 +79,12 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
   const sums = [await checksum(page)];
   for (let i = 0; i < 4; i++) {
     await page.locator('body').press('.');
-    await page.waitForFunction(async (last) => (await window.__playground?.checksum()) !== last, sums.at(-1), {
-      timeout: 20_000,
-    });
+    await page.waitForFunction(async (last) => (await window.__playground?.checksum()) !== last, sums.at(-1));
     sums.push(await settled(() => checksum(page)));
   }
   expect(new Set(sums).size).toBe(5);
   // two optimizer steps are an update, and the last of them brings its numbers
-  await expect.poll(async () => (await read(page)).update, { timeout: 20_000 }).toBe(update + 2);
+  await expect.poll(async () => (await read(page)).update).toBe(update + 2);
   await scale.selectOption('update');
   await page.locator('body').press('.');
   await page.waitForFunction((n) => window.__playground?.snapshot().update === n, update + 3);

@@ -52,7 +52,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
 
   await page.getByRole('link', { name: 'Lab', exact: true }).click();
-  await expect.poll(async () => (await read(page)).batch.isExample, { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => (await read(page)).batch.isExample).toBe(true);
   const after = await read(page);
   expect(after).toMatchObject({ session: 'none', applied: null });
   expect(after.config).toMatchObject({ clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 });
@@ -77,7 +77,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   expect(words).toContain('Their advantages add up to 0.');
   expect(await checksum(page)).not.toBe(own);
   await chapter(page, 'The clip');
-  await expect.poll(() => checksum(page), { timeout: 30_000 }).toBe(own);
+  await expect.poll(() => checksum(page)).toBe(own);
   const after = await read(page);
   expect(after).toMatchObject({ update: 2, running: false, points: before.points, config: before.config });
   // one that reads the recording has it brought into the lab, and the run comes back, too
@@ -85,7 +85,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   expect(await carryOut(page, 'drawn', 'under a third', 'Count them')).toContain('Of 166 tokens the agent drew 87');
   expect(await read(page)).toMatchObject({ session: 'none', batch: { isExample: true, update: 1 } });
   await chapter(page, 'The clip');
-  await expect.poll(() => checksum(page), { timeout: 30_000 }).toBe(own);
+  await expect.poll(() => checksum(page)).toBe(own);
   await chapter(page, 'Advantage');
   await press(page, 'Once more');
   await carryOut(page, 'sum', 'above 0', 'One update, then add them up');
@@ -302,7 +302,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   const after = await read(page);
   expect(await result()).toContain(`0 of ${after.batch.observations} `);
   await press(page, 'Run training');
-  await expect.poll(async () => (await read(page)).update, { timeout: 30_000 }).toBeGreaterThan(after.update + 3);
+  await expect.poll(async () => (await read(page)).update).toBeGreaterThan(after.update + 3);
   await at(8);
   await press(page, 'Pause');
   await tour.getByText('That was the tour').waitFor();

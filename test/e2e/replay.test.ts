@@ -18,7 +18,7 @@ test('MUST-1: a recording plays token by token, says so, and tells who wrote the
   await page.getByTestId('replay').waitFor();
   expect(await playing(page)).toBe('true');
   const before = await tokens(page);
-  await expect.poll(() => tokens(page), { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => tokens(page)).toBeGreaterThan(before);
   await page.getByTestId('trajectory').getByText('the environment wrote this, not trained').first().waitFor();
   const curve = page.getByRole('img', {
     name: /Training success of the recorded run: from \d+ % to \d+ % in 160 updates/,
@@ -145,7 +145,7 @@ test.each(['no navigator.gpu', 'an insecure origin'] as const)(
     await cause.locator('summary').click();
     expect(await cause.getByRole('listitem').count()).toBeGreaterThanOrEqual(3);
     const before = await tokens(page);
-    await expect.poll(() => tokens(page), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => tokens(page)).not.toBe(before);
     expect(problems).toEqual([]);
     await page.context().close();
   },

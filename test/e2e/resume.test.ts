@@ -63,7 +63,7 @@ test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s
   expect(await checksum(page)).not.toBe(before.checksum);
   await page.getByRole('button', { name: 'Reset' }).click();
   await undo.waitFor();
-  await undo.waitFor({ state: 'detached', timeout: 12_000 });
+  await undo.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
   await page.context().close();
 });

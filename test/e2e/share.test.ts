@@ -201,7 +201,7 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
     ['l', 'lab'],
   ] as const) {
     await page.locator('body').press(key);
-    await expect.poll(() => new URL(page.url()).hash, { timeout: 8000 }).toMatch(new RegExp(`^#/${route}`));
+    await expect.poll(() => new URL(page.url()).hash).toMatch(new RegExp(`^#/${route}`));
   }
   await page.locator('body').press('s');
   await page.getByRole('dialog', { name: 'Share' }).waitFor();

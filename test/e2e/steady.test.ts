@@ -73,7 +73,7 @@ test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing
         drawn = (await count()).drawn.length;
         return drawn === before;
       },
-      { interval: 2000, timeout: 30_000 },
+      { interval: 2000 },
     )
     .toBe(true);
   await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn.splice(0));

@@ -188,5 +188,4 @@ test.each(['gae', 'grpo', 'reinforce++'])(
     expect(problems).toEqual([]);
     await page.context().close();
   },
-  120_000,
 );
