@@ -82,6 +82,7 @@ export const MUTATION_TESTS = {
     'rollouts/eachFormat',
     'rollouts/lineFields',
     'rollouts/lines',
+    'rollouts/openingFiles',
     'rollouts/readers',
     'rollouts/select',
     'rollouts/writing',

@@ -9,6 +9,7 @@ import { ragen } from '../../src/rollouts/ragen.ts';
 import type { Format } from '../../src/rollouts/rolloutFormat.ts';
 import { bareRecord, type RolloutRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { DEFAULT_PATTERN, isGlued, readNames, split } from '../../src/rollouts/splitPattern.ts';
+import { trl } from '../../src/rollouts/trl.ts';
 import { verifiers } from '../../src/rollouts/verifiers.ts';
 import { verifiersResults } from '../../src/rollouts/verifiersResults.ts';
 import { verl } from '../../src/rollouts/verl.ts';
@@ -167,6 +168,7 @@ describe('a trace of verifiers', () => {
     const bare = { nodes: [node('user', 'q')] };
     expect(one(verifiers, { traces: [bare] })).toMatchObject({ id: null, reward: null, success: null, tokens: null, rewardParts: [] }); // prettier-ignore
     expect(one(verifiers, { traces: [{ ...bare, task: { data: { name: 'n' } }, metrics: { success: 0 } }] })).toMatchObject({ task: 'n', success: false }); // prettier-ignore
+    expect(one(verifiers, { traces: [bare] }).extras).toEqual([]); // one branch is not worth a word
     // an answer that was not sampled is history
     const given = [node('assistant', 'a', { sampled: false }), node('assistant', 'b', { parent: 0, sampled: true })];
     expect(inWords(one(verifiers, { nodes: given }).segments)).toEqual(['prompt prompt 0 a', 'action action 1 b']);
@@ -316,6 +318,16 @@ test('a line of verl has an id with its group in it, or a request’s; what the 
     expect(one(verl, { ...line, uid })).toMatchObject({ id: uid, guessed: ['roles', 'turns', 'group'] });
   }
   expect(one(verl, { ...line, request_id: 'r' }).id).toBe('r');
+});
+
+test('a completion of TRL guesses its group, and what its rewards add up to where it has some', () => {
+  const line = { step: 2, prompt: 'q', completion: 'a', advantage: 0.5, note: 'n' };
+  expect(one(trl, line)).toMatchObject({ step: 2, reward: null, rewardParts: [], advantage: 0.5, turns: 1, guessed: ['group'], extras: [['note', 'n']] }); // prettier-ignore
+  const scored = { step: 2, prompt: 'q', completion: 'a', r: 1, s: 0.5, advantage: 0.5 };
+  expect(one(trl, scored)).toMatchObject({ reward: 1.5, rewardParts: [['r', 1], ['s', 0.5]], guessed: ['group', 'reward'], extras: [] }); // prettier-ignore
+  const recognised = [{ advantage: 1 }, { step: 1 }, {}, { step: 1, reward: 1 }, { step: 1, example_id: 1 }].map((more) => trl.recognises({ prompt: 'q', completion: 'a', ...more })); // prettier-ignore
+  expect(recognised).toEqual([true, true, false, false, false]);
+  expect(trl.recognises({ prompt: 'q', advantage: 1 })).toBe(false);
 });
 
 test('a sequence of prime-rl is the agent’s where it is in the loss', () => {
