@@ -112,7 +112,7 @@ export const MUTATION_TESTS = {
       'formats/zip',
       'weights/blocks',
     ],
-    ...['checkpoints/refusals', 'checkpoints/tiedHead'],
+    'checkpoints/tiedHead',
     ...['weights/refused', 'checkpoints/foreign', 'checkpoints/ggufReading', 'rollouts/lines', 'rollouts/readers'],
     ...['rollouts/cases', 'adapters/merged', 'adapters/peft', 'handover'],
   ],
