@@ -169,6 +169,8 @@ describe('a trace of verifiers', () => {
     expect(one(verifiers, { traces: [bare] })).toMatchObject({ id: null, reward: null, success: null, tokens: null, rewardParts: [] }); // prettier-ignore
     expect(one(verifiers, { traces: [{ ...bare, task: { data: { name: 'n' } }, metrics: { success: 0 } }] })).toMatchObject({ task: 'n', success: false }); // prettier-ignore
     expect(one(verifiers, { traces: [bare] }).extras).toEqual([]); // one branch is not worth a word
+    // calls that no list has are those between tags
+    expect(one(verifiers, { nodes: [node('assistant', '<call>x</call>', { sampled: true })] }).toolCalls).toBe(1);
     // an answer that was not sampled is history
     const given = [node('assistant', 'a', { sampled: false }), node('assistant', 'b', { parent: 0, sampled: true })];
     expect(inWords(one(verifiers, { nodes: given }).segments)).toEqual(['prompt prompt 0 a', 'action action 1 b']);
@@ -260,6 +262,9 @@ describe('messages', () => {
     const { segments, ...rest } = one(verifiersResults, line);
     expect(inWords(segments)).toEqual(['prompt prompt 0 q', 'action action 1 a']);
     expect(rest).toMatchObject({ id: 'r', group: '4', step: 2, task: 't', reward: 0.25, success: false, stop: 's', turns: 1, toolCalls: 0, guessed: [], extras: [['correct', '0'], ['f', '2'], ['x', '1']] }); // prettier-ignore
+    expect(inWords(one(verifiersResults, { ...line, completion: [{ content: 'a' }] }).segments)[1]).toBe(
+      'action action 1 a',
+    ); // without a role
     expect(one(verifiersResults, { ...line, example_id: null, metrics: { success: 1 } })).toMatchObject({ success: true, guessed: ['group'] }); // prettier-ignore
   });
 });
@@ -276,6 +281,7 @@ describe('a trajectory of Agent-R1', () => {
     expect(shownOf(step('q', 'a'), step('Q: q A: a O: o', 'b'))[2]).toBe('observation observation 1  O: o');
     expect(shownOf(step('q', 'zz'), step('other', 'b'))[2]).toBe('observation observation 1 other');
     expect(shownOf(step('q', ''), step('qo', 'b'))[1]).toBe('observation observation 0 o');
+    expect(shownOf(step('q', ''), step('other', 'b'))[1]).toBe('observation observation 0 other');
     expect(shownOf(step('x\nassistant\nold', 'a'))).toEqual(['prompt prompt 0 x\n', 'prompt prompt 0 assistant\nold', 'action action 1 a']); // prettier-ignore
   });
 

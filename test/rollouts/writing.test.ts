@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DEFAULTS } from '../../src/config/fields.ts';
 import type { BatchView, KeptBatch } from '../../src/domain/batch.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
@@ -146,4 +147,8 @@ test('what the knobs did not measure is not in the file', () => {
   expect(Object.keys(line)).not.toContain('values'); // grpo has no critic
   expect(Object.keys(line)).not.toContain('ref_logprobs'); // no coefficient
   expect(line['knobs']).toMatchObject({ env: 'number-hunt', estimator: 'grpo' });
+  const changed = Object.entries(line['knobs'] as object).filter(([name]) => !['env', 'estimator'].includes(name));
+  expect(changed.length).toBeGreaterThan(0);
+  for (const [name, value] of changed)
+    expect([name, value]).not.toEqual([name, DEFAULTS[name as keyof typeof DEFAULTS]]);
 });
