@@ -118,7 +118,7 @@ function ownChain([first = '', ...rest]: readonly string[]): Chain {
     if (!operator && by === '') continue;
     if (!isOperator(operator) || by === '') {
       throw new AskError(
-        `Operation ${at / 2 + 1}: got “${`${operator ?? ''} ${by}`.trim()}”; want an operator and a number, or neither.`,
+        `Operation ${at / 2 + 1} is only “${`${operator ?? ''} ${by}`.trim()}”. Give it an operator and a number, or leave both empty.`,
       );
     }
     steps.push({ operator, by: Number(by) });

@@ -136,7 +136,7 @@ function ownQuestions({ questions, longestQuestion }: Documents, asking: (questi
       const text = (checkedAnswers(form, words)[0] ?? '').replace(/\?+$/, '').trim();
       const { length } = wordsOf(text);
       if (length === 0 || length > longestQuestion) {
-        throw new AskError(`Question: got ${length} words; want 1 to ${longestQuestion}. Ask in other words.`);
+        throw new AskError(`The question has ${length} words. Use 1 to ${longestQuestion}.`);
       }
       const known = questions.find((question) => question.text.toLowerCase() === text.toLowerCase());
       return {

@@ -22,7 +22,7 @@ test('a line is a task in the agent’s words, #N one by its number; what cannot
   expect(said).toHaveLength(3); // 11, #4, and #4 again
   expect(said[0]).toMatchObject({ question: 'Find the number from 0 to 15.', stop: expect.any(String) as unknown });
   expect((said[0]!['tokens'] as string[]).slice(0, 3)).toEqual(['<bos>', 'find', '<call>']);
-  expect(err).toMatch(/^Hidden number: got “99”; want one of 16 words, such as 0, 1/);
+  expect(err).toMatch(/^Hidden number can’t be “99”\. Use one of 16 words, such as 0, 1/);
   expect(code).toBe(1);
 });
 

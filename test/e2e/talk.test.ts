@@ -13,7 +13,7 @@ test('a visitor loads the agent, hides a number, watches it being looked for, an
   await page.getByRole('button', { name: 'Load the agent' }).click();
   await page.getByLabel('Hidden number').fill('99');
   await page.getByRole('button', { name: 'Ask the agent' }).click();
-  await page.getByRole('alert').getByText('Hidden number: got “99”; want one of 16 words').waitFor();
+  await page.getByRole('alert').getByText('Hidden number can’t be “99”. Use one of 16 words').waitFor();
   await page.getByLabel('Hidden number').fill('12');
   await page.getByLabel('Hidden number').press('Enter');
   const voice = page.getByRole('article', { name: 'Before training' });

@@ -3,7 +3,7 @@ import { contradictions, warnings } from '../../src/config/contradictions.ts';
 import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
 import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
-import { readPlace } from '../../src/ui/learn/place.ts';
+import { readPlace } from '../../src/ui/learn/learnPlace.ts';
 import { readRolloutsHash } from '../../src/ui/rollouts/rolloutsAddress.ts';
 import { readPlan } from '../../src/ui/experiments/planAddress.ts';
 import { FRONT_PAGE, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';

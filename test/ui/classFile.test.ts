@@ -10,8 +10,8 @@ import {
   SCHEMA,
 } from '../../src/ui/learn/classFile.ts';
 import { classCsv, classTable, countsOf } from '../../src/ui/learn/classTable.ts';
-import type { Result } from '../../src/ui/learn/result.ts';
-import { sentenceOf } from '../../src/ui/learn/said.ts';
+import type { Result } from '../../src/ui/learn/exerciseResult.ts';
+import { sentenceOf } from '../../src/ui/learn/learnMessage.ts';
 import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
 
 const RESULT: Result = {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { drawnShare } from '../../src/ui/learn/findings.ts';
 import type { Exercise } from '../../src/ui/learn/exercise.ts';
-import { standAt } from '../../src/ui/learn/recordedUpdate.ts';
+import { standAt } from '../../src/ui/learn/recordedUpdateView.ts';
 import { play, toBatch, useReplay } from '../../src/ui/replay/player.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';

@@ -10,7 +10,7 @@ import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
 import type { Trained } from './arm.ts';
-import { showDamage } from '../learn/damage.ts';
+import { showDamage } from '../learn/maskDamage.ts';
 import { RECIPES, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
 import {
   cancelComparison,

@@ -2,8 +2,8 @@ import { useSubpath } from '../address/route.ts';
 import { CHAPTERS, chapterNamed, exerciseNamed } from '../learn/chapters.ts';
 import type { Exercise } from '../learn/exercise.ts';
 import { ExercisePanel } from '../learn/ExercisePanel.tsx';
-import { CLASS, readPlace } from '../learn/place.ts';
-import { useProgress } from '../learn/progress.ts';
+import { CLASS, readPlace } from '../learn/learnPlace.ts';
+import { useProgress } from '../learn/chapterProgress.ts';
 import { TextsContext, useLoadedTexts } from '../learn/useTexts.ts';
 import '../styles/learn.css';
 

@@ -2,14 +2,14 @@ import { lazy, Suspense, useEffect } from 'react';
 import { typeset } from '../formula/typeset.tsx';
 import { play, useReplay } from '../replay/player.ts';
 import { beginTour } from '../tour/begin.ts';
-import { giveBack, keep, useBorrowed } from './borrow.ts';
+import { giveBack, keep, useBorrowed } from './swapLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
-import { useDoing } from './doing.ts';
+import { useExerciseRun } from './exerciseRun.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
 import { HandIn } from './HandIn.tsx';
-import { learnHash } from './place.ts';
-import { standAt } from './recordedUpdate.ts';
+import { learnHash } from './learnPlace.ts';
+import { standAt } from './recordedUpdateView.ts';
 import type { Exercise } from './exercise.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
@@ -96,17 +96,17 @@ function useStanding(exercises: readonly Exercise[]): void {
 /** What became of the reader's lab, while an exercise has it. */
 function Borrowed() {
   const say = useSay();
-  const borrowed = useBorrowed((s) => s.lab !== null);
-  const running = useDoing((s) => s.running);
+  const borrowed = useTakenLab((s) => s.lab !== null);
+  const running = useExerciseRun((s) => s.running);
   if (!borrowed) return null;
   return (
     <div className="stack small quote borrowed" role="status">
       <p>{say('borrowed')}</p>
       <div className="row">
-        <button type="button" className="small" disabled={running} onClick={() => void giveBack()}>
+        <button type="button" className="small" disabled={running} onClick={() => void returnLab()}>
           {say('giveBack')}
         </button>
-        <button type="button" className="quiet small" disabled={running} onClick={keep}>
+        <button type="button" className="quiet small" disabled={running} onClick={keepExerciseRun}>
           {say('keep')}
         </button>
       </div>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { learnLink } from './place.ts';
+import { learnLink } from './learnPlace.ts';
 import { useSay } from './useTexts.ts';
 
 interface Props {

@@ -3,12 +3,12 @@ import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import type { ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
-import { doExercise, predict, stopDoing, useDoing } from './doing.ts';
+import { doExercise, predict, stopExercise, useExerciseRun } from './exerciseRun.ts';
 import { type Exercise, verdictOf } from './exercise.ts';
 import { ToHandIn } from './HandIn.tsx';
-import { learnHash } from './place.ts';
-import { useProgress } from './progress.ts';
-import { keyOf, type Result } from './result.ts';
+import { learnHash } from './learnPlace.ts';
+import { useProgress } from './chapterProgress.ts';
+import { keyOf, type Result } from './exerciseResult.ts';
 import { exerciseText } from './texts/catalogue.ts';
 import type { ExerciseText } from './texts/shape.ts';
 import { fill } from './texts/fill.ts';
@@ -30,8 +30,8 @@ export function ExercisePanel({ chapter, exercise, n, asked, covered, uncover }:
   const words = exerciseText(texts, chapter, exercise.id);
   const key = keyOf(chapter, exercise.id);
   const result = useProgress((s) => s.results[key]);
-  const under = useDoing((s) => s.running && s.key === key);
-  const failed = useDoing((s) => s.key === key && s.failed !== null);
+  const under = useExerciseRun((s) => s.running && s.key === key);
+  const failed = useExerciseRun((s) => s.key === key && s.failed !== null);
   const [again, setAgain] = useState<Result | null>(null); // done once more in place of this result
   const hidden = result !== undefined && result === covered;
   const open = !result || result === again || hidden;
@@ -80,8 +80,8 @@ interface PredictionProps {
 function Prediction({ chapter, exercise, words }: PredictionProps) {
   const say = useSay();
   const key = keyOf(chapter, exercise.id);
-  const predicted = useDoing((s) => s.predictions[key]);
-  const busy = useDoing((s) => s.running);
+  const predicted = useExerciseRun((s) => s.predictions[key]);
+  const busy = useExerciseRun((s) => s.running);
   const seed = useConfig((s) => s.wanted.seed);
   const { arms } = exercise;
   return (
@@ -125,7 +125,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
 /** How far it is; the lab beside it shows the rest. */
 function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
   const say = useSay();
-  const progress = useDoing((s) => s.progress);
+  const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
   const all = arms.reduce((sum, arm) => sum + arm.updates, 0);
   const before = arms.slice(0, progress?.arm ?? 0).reduce((sum, arm) => sum + arm.updates, 0);
@@ -137,7 +137,7 @@ function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
           ? say('under', { arm: progress.arm + 1, arms: arms.length, update: progress.update, updates })
           : say('starting')}
       </span>
-      <button type="button" className="end" onClick={stopDoing}>
+      <button type="button" className="end" onClick={stopExercise}>
         {say('stop')}
       </button>
     </div>
@@ -182,8 +182,8 @@ function Outcome({ result, words, once }: OutcomeProps) {
 
 function Failure() {
   const say = useSay();
-  const failed = useDoing((s) => s.failed);
-  const why = useDoing((s) => s.why);
+  const failed = useExerciseRun((s) => s.failed);
+  const why = useExerciseRun((s) => s.why);
   return (
     <p className="note bad" role="alert">
       {failed === 'interrupted' || !why ? say('interrupted') : say('failed', { why })}

@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { download, fileName } from '../export/fileDownload.ts';
 import type { ChapterId } from './chapters.ts';
 import { classFileText } from './classFile.ts';
-import { remember, useProgress } from './progress.ts';
+import { remember, useProgress } from './chapterProgress.ts';
 import { useSay } from './useTexts.ts';
 
 /** Saves what came of a chapter as a file for the class view. */

@@ -12,14 +12,14 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
 import { beginTour } from '../tour/begin.ts';
-import { useBorrowed } from './borrow.ts';
+import { useBorrowed } from './swapLab.ts';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
-import { leaveChapter } from './doing.ts';
+import { leaveChapter } from './exerciseRun.ts';
 import { minutesOf } from './minutes.ts';
-import { CLASS, learnHash, readPlace } from './place.ts';
-import { remember, startOver, useProgress } from './progress.ts';
-import { verdictIn } from './result.ts';
+import { CLASS, learnHash, readPlace } from './learnPlace.ts';
+import { remember, startOver, useProgress } from './chapterProgress.ts';
+import { verdictIn } from './exerciseResult.ts';
 import { isLanguage, type Language, LANGUAGES } from './texts/shape.ts';
 import { TextsContext, useLoadedTexts, useSay, useTexts } from './useTexts.ts';
 
@@ -84,7 +84,7 @@ export function Learn() {
 }
 
 function LabBeside() {
-  const borrowed = useBorrowed((s) => s.lab !== null); // the run that is saved comes back with the lab
+  const borrowed = useTakenLab((s) => s.lab !== null); // the run that is saved comes back with the lab
   return (
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">

@@ -7,8 +7,8 @@ import { Trajectory } from '../rollout/Trajectory.tsx';
 import { chapterNamed, type ChapterId } from './chapters.ts';
 import type { Exercise } from './exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
-import { useProgress } from './progress.ts';
-import { keyOf } from './result.ts';
+import { useProgress } from './chapterProgress.ts';
+import { keyOf } from './exerciseResult.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
 interface Props {

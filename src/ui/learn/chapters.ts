@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { pointAtHardestPush, showStandingOut } from './actions.ts';
+import { pointAtHardestPush, showStandingOut } from './chapterActions.ts';
 import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
 import { UNMASKED } from '../comparisons/recipes.ts';

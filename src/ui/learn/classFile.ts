@@ -1,8 +1,8 @@
 import { visible } from '../../base/visible.ts';
 import { checksumOf } from '../../base/checksum.ts';
 import { chapterNamed, type ChapterId } from './chapters.ts';
-import { keyOf, readResults, type Results } from './result.ts';
-import { type Said, Unable } from './said.ts';
+import { keyOf, readResults, type Results } from './exerciseResult.ts';
+import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 
 /** What a file of results says it is. */
 export const SCHEMA = 'rollout-playground/chapter-results';
@@ -24,7 +24,7 @@ export interface ClassFile extends HandedIn {
 }
 
 /** Why a file was not taken, or what is to know of it. */
-export interface FileProblem extends Required<Said> {
+export interface FileProblem extends Required<LearnMessage> {
   readonly word: 'damaged' | 'foreign' | 'newer' | 'duplicate' | 'again';
 }
 
@@ -35,7 +35,8 @@ export function classFileText({ chapter, name, handIn, saved, results }: HandedI
 
 /** Reads a file of results; what is wrong with one that is none stands in its place. */
 export function readClassFile(file: string, text: string): ClassFile | FileProblem {
-  const damaged = (word: Said['word'], values: Said['values'] = {}) => damagedFile(file, { word, values });
+  const damaged = (word: LearnMessage['word'], values: LearnMessage['values'] = {}) =>
+    damagedFile(file, { word, values });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -45,7 +46,7 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
   const { schema, version, chapter, name, handIn = 0, saved, results } = fields as Readonly<Record<string, unknown>>;
   if (schema !== SCHEMA) {
-    const got: Said =
+    const got: LearnMessage =
       typeof schema === 'string' ? { word: 'gotSchema', values: { schema: visible(schema) } } : { word: 'gotNoSchema' };
     return { word: 'foreign', values: { file: visible(file), got, want: SCHEMA } };
   }
@@ -65,7 +66,7 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
     const by = { chapter: known, name: name.trim().slice(0, LONGEST_NAME) };
     return { file: visible(file), ...by, handIn, saved, results: read };
   } catch (error) {
-    if (error instanceof Unable) return damagedFile(file, error.said);
+    if (error instanceof ExerciseError) return damagedFile(file, error.said);
     throw error;
   }
 }
@@ -73,7 +74,7 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** A file that holds no results as the page saves them, and what it holds. */
-export function damagedFile(file: string, got: Said): FileProblem {
+export function damagedFile(file: string, got: LearnMessage): FileProblem {
   return { word: 'damaged', values: { file: visible(file), got } };
 }
 

@@ -2,7 +2,7 @@ import { csvText } from '../../base/csv.ts';
 import { CHAPTERS, type ChapterId } from './chapters.ts';
 import type { ClassFile } from './classFile.ts';
 import { type Exercise, type Verdict, verdictOf } from './exercise.ts';
-import { keyOf, type Result } from './result.ts';
+import { keyOf, type Result } from './exerciseResult.ts';
 
 /** A column of the class's table: an exercise that somebody has done. */
 export interface Column {

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useState } from 'react';
-import { type Said, sentenceOf } from './said.ts';
+import { type LearnMessage, sentenceOf } from './learnMessage.ts';
 import { loadTexts } from './texts/catalogue.ts';
 import type { Language, Texts } from './texts/shape.ts';
 import type { Words } from './texts/en/words.ts';
@@ -35,7 +35,7 @@ export function useTexts(): Texts {
 }
 
 /** Writes a sentence of the page in the language in use, its places filled. */
-export function useSay(): (word: keyof Words, values?: Said['values']) => string {
+export function useSay(): (word: keyof Words, values?: LearnMessage['values']) => string {
   const texts = useTexts();
   return (word, values = {}) => sentenceOf(texts, { word, values });
 }

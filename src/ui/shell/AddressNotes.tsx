@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
 import { said } from '../../config/configProblem.ts';
-import { beyond } from './beyond.ts';
+import { missingTargets } from './missingTargets.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -61,7 +61,7 @@ function useAbsent(): readonly string[] {
   const running = useLive((s) => s.running); // rollouts come and go
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   const updates = useConfig((s) => (s.applied ?? s.wanted).updates);
-  return running ? [] : beyond(pointed, chosen, current, { update, updates });
+  return running ? [] : missingTargets(pointed, chosen, current, { update, updates });
 }
 
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {

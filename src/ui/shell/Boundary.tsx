@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import '../styles/boundary.css';
-import { forgetEverything } from './forget.ts';
+import { deleteLocalData } from './deleteLocalData.ts';
 import { isLoadFailure, noteFailure, useNewVersion } from './newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
 
@@ -30,7 +30,7 @@ export class Boundary extends Component<Props, State> {
     const { error, sure } = this.state;
     if (!error) return this.props.children;
     if (isLoadFailure(error)) return <MissingPart {...this.props} />;
-    const forget = () => (sure ? void forgetEverything() : this.setState({ sure: true }));
+    const forget = () => (sure ? void deleteLocalData() : this.setState({ sure: true }));
     const { name, area } = this.props;
     return (
       <Broken area={area}>

@@ -1,6 +1,6 @@
 import { Role } from '../../domain/tokens.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
-import { pointAtHardestPush } from '../learn/actions.ts';
+import { pointAtHardestPush } from '../learn/chapterActions.ts';
 import { hardestObservation } from '../learn/hardestObservation.ts';
 import { counted } from '../parts/countText.ts';
 import { percent, signed } from '../parts/numberText.ts';

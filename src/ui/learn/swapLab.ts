@@ -12,7 +12,7 @@ import { freshSaveSlot, ownSaveSlot, takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 import type { Run } from '../../runs/run.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { Unable } from './said.ts';
+import { ExerciseError } from './learnMessage.ts';
 
 type Knobs = Pick<ReturnType<typeof useConfig.getState>, 'wanted' | 'preset' | 'past' | 'lastEdit'>;
 type Looks = Pick<
@@ -30,8 +30,8 @@ interface Lab {
   readonly slot: string; // where the run is saved
 }
 
-/** The reader's lab, while an exercise has it. */
-export const useBorrowed = create<{ readonly lab: Lab | null }>()(() => ({ lab: null }));
+/** The reader's lab as it was, while an exercise uses the lab; null when none does. */
+export const useTakenLab = create<{ readonly lab: Lab | null }>()(() => ({ lab: null }));
 
 let giving: Promise<void> = Promise.resolve(); // what was given back last: the next exercise waits for it
 
@@ -39,23 +39,23 @@ const HANDED_OUT_MS = 20_000; // a paused run hands its state out once the updat
 const LOOK_MS = 50;
 
 /**
- * Notes the lab as it is, its run with it, so that an exercise can have it; pauses the run. Nothing happens where an exercise has it
- * already. A run is saved apart meanwhile: a reload in the middle of an exercise does not lose it. Rejects where the run does not hand
- * its state out: it would be lost.
+ * Pauses the run and remembers the lab, so that an exercise can use it. Does nothing if an exercise already uses it. Until the lab is
+ * returned, its run has a save of its own, so a reload during an exercise doesn't lose it. Rejects if the run doesn't give its
+ * checkpoint in time, because it would be lost.
  */
-export async function borrow(): Promise<void> {
+export async function takeLab(): Promise<void> {
   await giving;
-  if (useBorrowed.getState().lab) return;
+  if (useTakenLab.getState().lab) return;
   pauseRecording();
   const { running, session, update, run: began } = useLive.getState();
   if (running) pause();
   const trained = session === 'ready' && update > 0;
   const run = trained ? await stateOfRun() : null;
-  if (trained && !run) throw new Unable({ word: 'notHandedOut' });
+  if (trained && !run) throw new ExerciseError({ word: 'notHandedOut' });
   saveNow();
   const { wanted, preset, past, lastEdit } = useConfig.getState();
   const { row, token, turn, channel, held, revealed, scale, curves, health } = useSelection.getState();
-  useBorrowed.setState({
+  useTakenLab.setState({
     lab: {
       knobs: { wanted, preset, past, lastEdit },
       looks: { row, token, turn, channel, held, revealed, scale, curves, health },
@@ -65,10 +65,10 @@ export async function borrow(): Promise<void> {
   if (run) await takeSaveSlot(freshSaveSlot());
 }
 
-/** Gives the lab back as it was noted: knobs, what was looked at, and the run, paused, or the recording. */
-export function giveBack(): Promise<void> {
-  const { lab } = useBorrowed.getState();
-  useBorrowed.setState({ lab: null });
+/** Restores the remembered lab: its knobs, its selection, and its run, paused, or the recording. */
+export function returnLab(): Promise<void> {
+  const { lab } = useTakenLab.getState();
+  useTakenLab.setState({ lab: null });
   if (lab) giving = restore(lab);
   return giving;
 }
@@ -97,9 +97,9 @@ async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise
   useSelection.setState(looks); // and its own rollouts
 }
 
-/** The exercise's run stays in the lab: what was there before is not given back. */
-export function keep(): void {
-  useBorrowed.setState({ lab: null });
+/** Keeps the exercise's run in the lab. The lab from before the exercise isn't restored. */
+export function keepExerciseRun(): void {
+  useTakenLab.setState({ lab: null });
 }
 
 /** The run as it can be gone on with, once it stands still; null where it does not hand that out in time. */

@@ -4,7 +4,7 @@ import { useLive } from '../run/liveStore.ts';
 import { discardRun } from '../run/discardRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import type { RecordedUpdate, SeenArm } from './exercise.ts';
-import { Unable } from './said.ts';
+import { ExerciseError } from './learnMessage.ts';
 
 /** Has the recording in view stand still at this update, its rollouts shown to their end; returns what is in view then, null where another recording is, or a run. */
 export function standAt({ preset, update }: RecordedUpdate): SeenArm | null {
@@ -30,7 +30,7 @@ export async function bringInView(wanted: RecordedUpdate, signal: AbortSignal): 
   }
   await loaded(signal);
   const seen = standAt(wanted);
-  if (!seen) throw new Unable({ word: 'noShipped' });
+  if (!seen) throw new ExerciseError({ word: 'noShipped' });
   return seen;
 }
 

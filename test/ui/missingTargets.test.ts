@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beyond, type Reached } from '../../src/ui/shell/beyond.ts';
+import { missingTargets, type RunPosition } from '../../src/ui/shell/missingTargets.ts';
 import type { Current } from '../../src/ui/run/currentRollout.ts';
 import { readRollout } from '../../src/ui/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';
@@ -12,22 +12,22 @@ const viewOf = (row: number): Current => ({
 const at = (row: number, turn: number | null = null, token: number | null = null, held: number | null = null) => ({
   ...{ held, recorded: null as number | null, row, turn, token },
 });
-const REACHED: Reached = { update: example.update, updates: 200 };
+const REACHED: RunPosition = { update: example.update, updates: 200 };
 const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0, reached = REACHED) =>
-  beyond(pointed, chosen, viewOf(row), reached);
+  missingTargets(pointed, chosen, viewOf(row), reached);
 
 describe('an address that points beyond the batch in view is told what is there', () => {
   it('a rollout', () => {
     expect(told(at(7), at(7), 7)).toEqual([]);
-    expect(told(at(8, 99, 99))).toEqual(['rollout: got 8, the batch in view has 0 to 7; shown is 0.']);
+    expect(told(at(8, 99, 99))).toEqual(['rollout 8 isn’t in this batch, which has 0 to 7. Rollout 0 is shown.']);
   });
 
   it('a turn and a token of a rollout that is there', () => {
     // the first hunt: four guesses, a prompt of two tokens, six a turn, three in the last
     expect(told(at(0, 4, 22))).toEqual([]);
     expect(told(at(0, 5, 23))).toEqual([
-      'turn: got 5, this rollout has 0 to 4; its end is shown.',
-      'token: got 23, this rollout has 0 to 22; none is chosen.',
+      'turn 5 isn’t in this rollout, which has 0 to 4. Its end is shown.',
+      'token 23 isn’t in this rollout, which has 0 to 22. No token is selected.',
     ]);
   });
 
@@ -37,12 +37,12 @@ describe('an address that points beyond the batch in view is told what is there'
   });
 
   it('not before there is a batch', () => {
-    expect(beyond(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } }, REACHED)).toEqual([]);
-    expect(beyond(null, at(500), viewOf(0), REACHED)).toEqual([]);
+    expect(missingTargets(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } }, REACHED)).toEqual([]);
+    expect(missingTargets(null, at(500), viewOf(0), REACHED)).toEqual([]);
   });
 
   it('an update of the recording that it does not have, with the one that is shown', () => {
-    const recording: Reached = { update: null, updates: 200 };
+    const recording: RunPosition = { update: null, updates: 200 };
     const link = { ...at(0), recorded: example.update };
     expect(told(link, link, 0, recording)).toEqual([]);
     const wrong = { ...at(0), recorded: example.update + 1 };
@@ -53,7 +53,7 @@ describe('an address that points beyond the batch in view is told what is there'
 
   it('an update: why it is not in view, at once; rollout and token are of that update, and nothing is said of them', () => {
     const link = at(99, null, 999, 137);
-    const why = (reached: Reached) => told(link, link, 0, reached);
+    const why = (reached: RunPosition) => told(link, link, 0, reached);
     expect(why({ update: null, updates: 200 })).toEqual([
       expect.stringMatching(/^update 137: nothing has been trained here yet\./),
     ]);

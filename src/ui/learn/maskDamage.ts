@@ -2,7 +2,7 @@ import { live, useLive } from '../run/liveStore.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { UNMASKED } from '../comparisons/recipes.ts';
-import { begin, stepToDamage } from './actions.ts';
+import { begin, stepToDamage } from './chapterActions.ts';
 
 let stop: (() => void) | undefined; // of the last press
 

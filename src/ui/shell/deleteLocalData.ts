@@ -1,7 +1,7 @@
 const PREFIX = 'rollout-playground';
 
-/** Forgets all that this browser keeps of the page, and loads it anew: where something kept breaks the page itself. */
-export async function forgetEverything(): Promise<void> {
+/** Deletes everything that the page stored in this browser, and reloads it. For when stored data breaks the page itself. */
+export async function deleteLocalData(): Promise<void> {
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(PREFIX))) localStorage.removeItem(key);
   } catch {

@@ -1,25 +1,25 @@
 import { create } from 'zustand';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { borrow, giveBack } from './borrow.ts';
+import { takeLab, returnLab } from './swapLab.ts';
 import type { Exercise, SeenArm } from './exercise.ts';
-import { note } from './progress.ts';
-import { keyOf } from './result.ts';
-import { bringInView } from './recordedUpdate.ts';
-import { type Said, Unable } from './said.ts';
-import { Interrupted, type Progress, shippedRuns, trainArms } from './training.ts';
+import { note } from './chapterProgress.ts';
+import { keyOf } from './exerciseResult.ts';
+import { bringInView } from './recordedUpdateView.ts';
+import { type LearnMessage, ExerciseError } from './learnMessage.ts';
+import { Interrupted, type Progress, shippedRuns, trainArms } from './exerciseTraining.ts';
 
-interface DoingState {
+interface ExerciseRunState {
   readonly key: string | null; // of the exercise under way, or of the one that failed last
   readonly progress: Progress | null; // null: the lab is made ready
   readonly running: boolean;
   readonly failed: 'interrupted' | 'failed' | null;
-  readonly why: Said | null; // it failed
+  readonly why: LearnMessage | null; // it failed
   readonly predictions: Readonly<Record<string, string>>; // chosen and not yet checked, by exercise
 }
 
 /** The exercise under way. */
-export const useDoing = create<DoingState>()(() => ({
+export const useExerciseRun = create<ExerciseRunState>()(() => ({
   key: null,
   progress: null,
   running: false,
@@ -32,7 +32,7 @@ let controller: AbortController | null = null;
 
 /** Chooses a prediction; null takes it back. */
 export function predict(key: string, choice: string | null): void {
-  useDoing.setState(({ predictions }) => {
+  useExerciseRun.setState(({ predictions }) => {
     const others = Object.entries(predictions).filter(([other]) => other !== key);
     return { predictions: Object.fromEntries(choice === null ? others : [...others, [key, choice]]) };
   });
@@ -40,16 +40,16 @@ export function predict(key: string, choice: string | null): void {
 
 /** Does an exercise in the lab, checks the prediction from what came out, and notes the result; one under way is stopped. */
 export async function doExercise(chapter: string, exercise: Exercise, predicted: string): Promise<void> {
-  stopDoing();
+  stopExercise();
   const own = new AbortController();
   controller = own;
   const key = keyOf(chapter, exercise.id);
-  const tell = (news: Partial<DoingState>) => {
-    if (controller === own) useDoing.setState(news);
+  const tell = (news: Partial<ExerciseRunState>) => {
+    if (controller === own) useExerciseRun.setState(news);
   };
   tell({ key, running: true, progress: null, failed: null, why: null });
   try {
-    await borrow();
+    await takeLab();
     own.signal.throwIfAborted();
     useSelection.setState({ ...exercise.look, preview: null });
     const seen = await armsOf(exercise, (progress) => tell({ progress }), own.signal);
@@ -65,12 +65,12 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
     tell({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;
-    const why = error instanceof Unable ? error.said : unforeseen(error);
+    const why = error instanceof ExerciseError ? error.said : unforeseen(error);
     tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
   }
 }
 
-function unforeseen(error: unknown): Said {
+function unforeseen(error: unknown): LearnMessage {
   return { word: 'runFailed', values: { why: error instanceof Error ? error.message : String(error) } };
 }
 
@@ -86,14 +86,14 @@ async function armsOf(
 }
 
 /** Stops the exercise under way; what it has trained stays in the lab. */
-export function stopDoing(): void {
+export function stopExercise(): void {
   controller?.abort();
   controller = null;
-  useDoing.setState({ key: null, progress: null, running: false, failed: null, why: null });
+  useExerciseRun.setState({ key: null, progress: null, running: false, failed: null, why: null });
 }
 
 /** The chapter is left: what is under way stops, and the reader's lab is given back. */
 export function leaveChapter(): void {
-  stopDoing();
-  void giveBack();
+  stopExercise();
+  void returnLab();
 }

@@ -1,8 +1,8 @@
 import { create } from 'zustand';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
-import { keyOf, readResults, type Result, type Results } from './result.ts';
-import { Unable } from './said.ts';
+import { keyOf, readResults, type Result, type Results } from './exerciseResult.ts';
+import { ExerciseError } from './learnMessage.ts';
 import { isLanguage, type Language } from './texts/shape.ts';
 
 const KEY = 'rollout-playground-learn';
@@ -64,7 +64,7 @@ function kept(): ProgressState {
   } catch (error) {
     putAside(KEY);
     const why =
-      error instanceof Error && !(error instanceof Unable) ? error.message : 'it holds results that are none.';
+      error instanceof Error && !(error instanceof ExerciseError) ? error.message : 'it holds results that are none.';
     notice(`Your progress with the chapters could not be read and was put aside: ${why} The chapters begin anew.`);
     return NOTHING;
   }

@@ -5,9 +5,9 @@ import { useExperiments } from '../experiments/experimentStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { step } from '../run/transport.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { begin } from './actions.ts';
+import { begin } from './chapterActions.ts';
 import type { ArmPlan, Exercise, SeenArm } from './exercise.ts';
-import { Unable } from './said.ts';
+import { ExerciseError } from './learnMessage.ts';
 
 /** How far the arms are: which is under way, from 0, and its updates so far. */
 export interface Progress {
@@ -46,7 +46,7 @@ export async function trainArms(
 export async function shippedRuns({ experiment, arm }: NonNullable<Exercise['shipped']>): Promise<readonly SeenArm[]> {
   await loadShipped(experiment);
   const results = useExperiments.getState().shipped[experiment]?.filter((result) => result.arm === arm) ?? [];
-  if (results.length === 0) throw new Unable({ word: 'noShipped' });
+  if (results.length === 0) throw new ExerciseError({ word: 'noShipped' });
   return results.map(({ config, curve, metrics }) => {
     const ends = Object.entries(metrics).map(([name, { best, last }]) => [name as MetricName, [best, last]] as const);
     const curves = new Map<MetricName, readonly number[]>([...ends, ['rollout/success', curve]]);
@@ -63,7 +63,7 @@ function isThrough(update: number): boolean {
 function seenNow(): SeenArm {
   const { batch, batchConfig, series, config } = live;
   const made = batchConfig ?? config;
-  if (!made) throw new Unable({ word: 'noBatch' });
+  if (!made) throw new ExerciseError({ word: 'noBatch' });
   const curves = new Map(
     Array.from(series, ([name, { points }]): [MetricName, number[]] => [name, Array.from(points.y)]),
   );
@@ -82,7 +82,7 @@ function until(holds: () => boolean, signal: AbortSignal, own?: number): Promise
       const { problem, running, run, session } = useLive.getState();
       const failed = problem !== null && problem.cause !== 'silent' && session !== 'starting';
       if (signal.aborted) end(() => reject(new Error('It was left.')));
-      else if (failed) end(() => reject(new Unable({ word: 'runFailed', values: { why: problem.message } })));
+      else if (failed) end(() => reject(new ExerciseError({ word: 'runFailed', values: { why: problem.message } })));
       else if (running || (own !== undefined && run !== own)) end(() => reject(new Interrupted()));
       else if (holds()) end(resolve);
     };

@@ -1,4 +1,4 @@
-import { type Said, Unable } from './said.ts';
+import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 import { exerciseNamed } from './chapters.ts';
 import { verdictOf, type Finding, type Verdict } from './exercise.ts';
 
@@ -39,11 +39,11 @@ function readResult(key: string, value: unknown): Result {
   const [chapter = '', id = ''] = key.split('/');
   const exercise = exerciseNamed(chapter, id);
   const part = key.slice(0, LONGEST_KEY);
-  if (!exercise || keyOf(chapter, id) !== key) throw new Unable({ word: 'gotUnknown', values: { key: part } });
+  if (!exercise || keyOf(chapter, id) !== key) throw new ExerciseError({ word: 'gotUnknown', values: { key: part } });
   if (!isFields(value)) throw wrong(part, value, { word: 'wantFields' });
   const { predicted, answer, numbers, tries, seed, backend, at } = value;
   const isChoice = (text: unknown): text is string => typeof text === 'string' && exercise.choices.includes(text);
-  const field = (name: string, got: unknown, want: Said) => wrong(`${part}: ${name}`, got, want);
+  const field = (name: string, got: unknown, want: LearnMessage) => wrong(`${part}: ${name}`, got, want);
   const oneOf = (choices: readonly string[]) => ({ choices: choices.join(', ') });
   if (!isChoice(predicted)) throw field('predicted', predicted, { word: 'wantOneOf', values: oneOf(exercise.choices) });
   if (answer !== null && !isChoice(answer))
@@ -70,12 +70,12 @@ function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
   );
 }
 
-function wrong(part: string, got: unknown, want: Said): Unable {
-  return new Unable({ word: 'gotPart', values: { part, got: kindOf(got), want } });
+function wrong(part: string, got: unknown, want: LearnMessage): ExerciseError {
+  return new ExerciseError({ word: 'gotPart', values: { part, got: kindOf(got), want } });
 }
 
 /** A value as an error names it: short, without what it holds. */
-function kindOf(value: unknown): Said | string {
+function kindOf(value: unknown): LearnMessage | string {
   if (value === undefined) return { word: 'nothing' };
   if (value === null) return 'null';
   if (typeof value === 'object') return { word: Array.isArray(value) ? 'aList' : 'someFields' };
