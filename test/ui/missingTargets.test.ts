@@ -65,7 +65,7 @@ describe('an address that points beyond the batch in view is told what is there'
     ]);
     expect(why({ update: 150, updates: 200 })).toEqual([expect.stringMatching(/no longer keeps its rollouts/)]);
     // it is there: the token is looked at again
-    expect(told(at(0, null, 99, example.update))).toEqual([expect.stringMatching(/^token: got 99/)]);
+    expect(told(at(0, null, 99, example.update))).toEqual([expect.stringMatching(/^token 99 isn’t in this rollout/)]);
     // the reader went on to the newest
     expect(told(link, at(0), 0, { update: 150, updates: 200 })).not.toContainEqual(expect.stringMatching(/^update/));
   });
