@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect } from 'react';
 import { typeset } from '../formula/typeset.tsx';
 import { play, useReplay } from '../replay/player.ts';
 import { beginTour } from '../tour/begin.ts';
-import { giveBack, keep, useBorrowed } from './swapLab.ts';
+import { returnLab, keepExerciseRun, useTakenLab } from './swapLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { useExerciseRun } from './exerciseRun.ts';

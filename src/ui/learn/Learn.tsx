@@ -12,7 +12,7 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
 import { beginTour } from '../tour/begin.ts';
-import { useBorrowed } from './swapLab.ts';
+import { useTakenLab } from './swapLab.ts';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter } from './exerciseRun.ts';
