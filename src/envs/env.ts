@@ -6,13 +6,13 @@ import type { AskForm } from '../domain/taskForm.ts';
 import type { Grammar } from '../domain/tokens.ts';
 import type { RulesData, TaskData } from './taskData.ts';
 
-/** What a tool answers: the bare outcome. It knows nothing of reward, tokens or training. */
+/** A tool's answer. It has no reward and no token ids, and does not depend on training. */
 export interface ToolResult {
   readonly ok: boolean;
   readonly content: readonly string[]; // words
 }
 
-/** An executor the agent can call. `World` is what the task holds. */
+/** A tool the agent can call. `World` is the task's data that the tool reads, such as a hidden number or a graph. */
 export interface Tool<World> {
   readonly name: string;
   readonly description: string;
@@ -20,13 +20,13 @@ export interface Tool<World> {
   readonly execute: (args: readonly string[], world: World, draw: Random) => ToolResult;
 }
 
-/** Numbers of an environment that may change between batches. */
+/** Names of the numeric knobs of an environment. They may change between batches. */
 export const ENV_KNOBS = [
   ...(['outcomeReward', 'processReward', 'callReward', 'invalidPenalty', 'thinkReward', 'turnCost'] as const),
   ...(['failureRate', 'latency', 'oneHopShare'] as const),
 ] as const;
 
-/** Knobs of an environment that may change between batches. */
+/** Values of all knobs of an environment that may change between batches: the numeric ones and two switches. */
 export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]> {
   readonly grammar: boolean;
   readonly rewardOnLastAction: boolean; // false: a turn is paid on the last token of the observation that follows it
@@ -36,70 +36,79 @@ export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]>
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
-  readonly key: string; // what makes two tasks the same, whatever seed they were drawn with
-  readonly names: ReadonlyMap<number, string>; // what slot words stand for so far in this episode, by id; empty where words are themselves
+  readonly key: string; // two tasks with the same key are the same task, even if their seeds differ
+  /**
+   * The word behind each slot used so far, by token id. Slots are placeholder tokens (`name0`) for words outside the
+   * vocabulary. Empty if the environment has none.
+   */
+  readonly names: ReadonlyMap<number, string>;
   readonly state: number; // grammar state of the first turn
-  /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
+  /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */
   expert(): readonly number[];
-  /** The next turn by the environment's simple rule; null where it has none. */
+  /** The next turn by the environment's simple rule, or null if it has no such rule. */
   rule(): readonly number[] | null;
-  /** The next turn of a player who does the right thing with probability `quality`, else something plausible. */
+  /** The next turn of an imperfect player: right with probability `quality`, otherwise something plausible. */
   demonstrate(quality: number, draw: Random): readonly number[];
   readonly view: () => EnvView;
-  readonly scores: () => AnswerScores | null; // of the answer given, 0 without one; null where answers are no text
-  /** The task for other programs, before the first turn; null where only this one knows the rules. */
+  /** How right the given answer is, 0 if none was given. Null if this environment's answers are not text. */
+  readonly scores: () => AnswerScores | null;
+  /**
+   * The task as data for the handover to other programs, before the first turn. Null if only this program knows the
+   * rules.
+   */
   readonly data: () => TaskData | null;
 }
 
-/** What a turn led to. */
+/** The result of a turn. */
 export interface TurnResult {
   readonly observation: readonly number[]; // ids to force before the next turn; empty when the episode is over
-  readonly parts: Readonly<Record<RewardPart, number>>; // what the turn is paid; 'preference' is not the environment's: 0
-  readonly thinkEnd: number; // index of `</think>` in the action; −1 without a well-formed span
+  /** The turn's reward by part. 'preference' is always 0 here; the reward model adds it later. */
+  readonly parts: Readonly<Record<RewardPart, number>>;
+  readonly thinkEnd: number; // index of `</think>` in the action; −1 if there is no well-formed thought
   readonly valid: boolean; // the turn was well formed
   readonly toolCall: boolean;
-  readonly waited: number; // turns that went by until the tool answered
+  readonly waited: number; // turns that passed until the tool answered
   readonly terminated: boolean; // the task is over: answered or found
   readonly truncated: boolean; // out of turns
   readonly success: boolean;
-  readonly stop: StopReason | null; // set when over
+  readonly stop: StopReason | null; // why the episode ended; null while it goes on
   readonly state: number; // grammar state the next turn is drawn in
 }
 
 /**
- * Begins an episode. `seed` says which task it is, `luck` what the environment's dice give in it: tools that fail or are late,
- * slips, distractors and filler words, what an arm pays. Any 32-bit numbers; equal ones give equal episodes. Without `luck` it is
- * the task's own, the same for all who play it.
+ * Begins an episode. `seed` chooses the task. `luck` seeds the environment's random events in it: failing or late tools,
+ * slips on ice, distractors and filler words, and what a bandit arm pays. Both are any 32-bit numbers; the same two numbers
+ * give the same episode. If `luck` is left out, `seed` is used, so everybody who plays the task meets the same events.
  */
 export type Reset = (seed: number, settings: EnvSettings, luck?: number) => Episode;
 
-/** Tasks that are kept from training. */
+/** A set of tasks that training never uses. */
 export interface Split {
-  readonly doc: string; // what they differ by, in a sentence
+  readonly doc: string; // one sentence: how they differ from the training tasks
   readonly reset: Reset;
 }
 
-/** The splits of an environment beside the tasks it trains on. */
+/** The task sets of an environment other than its training tasks. */
 export interface Splits {
-  /** In the domain, tasks that training never plays; null where there are too few to keep any from it. */
+  /** Tasks like the training tasks that training never plays. Null if the environment has too few tasks to hold any out. */
   readonly heldOut: Split | null;
-  /** In the domain, about entities that no training task is about. */
+  /** Tasks like the training tasks, but about entities that appear in no training task. */
   readonly entities?: Split;
-  /** Out of the domain: harder or other than any task trained on. */
+  /** Tasks unlike the training tasks: harder, or of another kind. */
   readonly shifted: Split;
 }
 
-/** The tasks of an environment that a person can word. */
+/** How a person can pose a task of their own: the form to fill in, and the task it makes. */
 export interface Asking extends AskForm {
-  /** The task of these words, one for each blank; see `filled`. Throws AskError on words it cannot ask. */
+  /** The task for a filled-in form: one word for each blank. Throws AskError if these words do not make a task. */
   readonly ask: (words: readonly string[]) => AskedOwn;
 }
 
-/** A task in a person's words. */
+/** A task that a person posed. */
 export interface AskedOwn {
-  readonly begin: Reset; // what else a seed draws (a graph, words for slots) it draws here too
+  readonly begin: Reset; // the seed draws whatever the person left open, such as the graph or the words that slots stand for
   readonly judged: boolean; // whether the environment knows the right answer
 }
 
@@ -113,21 +122,29 @@ export interface ToolEnv {
     readonly description: string;
     readonly parameters: readonly string[];
   }[];
-  readonly maxTokens: number; // T: no episode is longer
-  readonly maxTurnTokens: number; // a turn without a stop is cut here and counts as malformed
+  readonly maxTokens: number; // T, the most tokens an episode can have
+  readonly maxTurnTokens: number; // a turn that has not stopped by then is cut off and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on
-  /** An episode of the mix of tasks the warm start imitates; none is held out. */
+  /**
+   * Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of them is held out.
+   */
   readonly demonstration: Reset;
   readonly splits: Splits;
-  /** Where none is held out, how many tasks there are: so many consecutive seeds of `reset` are each of them once. Null: some are held out. */
+  /**
+   * The number of tasks if the environment holds none out; that many consecutive seeds of `reset` give every task exactly
+   * once. Null if some are held out.
+   */
   readonly allTasks: number | null;
-  /** The best simple rule known, without search or learning, in a sentence; null where none is simpler than the expert. */
+  /** One sentence: the best known rule that needs no search and no learning. Null if none is simpler than the expert. */
   readonly rule: string | null;
-  /** Naive RAG: a held-out task with one retrieval in the prompt and one turn to answer; null: no such thing here. */
+  /**
+   * Naive RAG, as a baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Null if
+   * that makes no sense here.
+   */
   readonly retrieved: Reset | null;
-  /** Tasks in a person's words; without it one is chosen by its seed. */
+  /** Lets a person pose a task of their own. Without it, a person can only choose a task by its seed. */
   readonly asking?: Asking;
-  /** What all tasks share, for other programs that know the rules; without it only this one does. */
+  /** Data that all tasks share, for the handover to other programs. Without it, only this program knows the rules. */
   readonly data?: RulesData;
 }

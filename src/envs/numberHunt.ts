@@ -7,7 +7,7 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
-/** Words that say nothing: the noise of a longer observation. */
+/** Words without information. They make an observation longer and harder to read. */
 const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
 
 const SHIFTED_FAILURE_RATE = 0.2;
@@ -18,7 +18,7 @@ export interface NumberHuntOptions {
   readonly distractors: number; // filler words in each observation
   readonly maxTurns: number;
   readonly think: boolean;
-  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // if given, the agent plays in text with this tokenizer
 }
 
 interface HiddenNumber {
@@ -26,7 +26,7 @@ interface HiddenNumber {
   readonly distractors: number;
 }
 
-/** Compares a number with the hidden one: says whether the hidden one is higher or lower, among filler words. */
+/** Compares a number with the hidden number. Answers `higher`, `lower` or `found`, mixed with filler words. */
 const compare: Tool<HiddenNumber> = {
   name: 'compare',
   description: 'Says whether the hidden number is higher or lower than n.',
@@ -41,10 +41,12 @@ const compare: Tool<HiddenNumber> = {
 };
 
 /**
- * Number hunt: a hidden number in 0 … range − 1 and a tool that answers higher or lower. Halving finds 15 of 16 in four
- * turns; guessing at random finds a quarter. Process reward: the share of the search space (in bits) a call rules out,
- * a potential-based shaping (Ng, Harada & Russell 1999), so that it adds up to 1 however the number is found.
- * Consecutive seeds walk through the targets, so a block of them holds each equally often.
+ * Number hunt: the agent looks for a hidden number from 0 to range − 1 with a tool that answers higher or lower. With 16
+ * numbers and four turns, halving finds 15 of the 16 numbers; guessing at random finds a quarter of them.
+ *
+ * The process reward of a call is log(numbers possible before / numbers possible after) / log(range). This is potential-based
+ * shaping (Ng, Harada & Russell 1999): it adds up to 1 when the number is found, whatever the calls were. Consecutive seeds
+ * step through the hidden numbers, so `range` seeds in a row have each number once.
  */
 export function numberHunt(options: NumberHuntOptions): ToolEnv {
   const { range, distractors, maxTurns, think, chatTokenizer } = options;
@@ -82,7 +84,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     },
     rule: null,
     ...(!chatTokenizer && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
-    retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
+    retrieved: null, // one comparison in the prompt does not tell the number, and this task has no answer tag: the agent answers with a call
     asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };
 }
@@ -96,7 +98,7 @@ function huntForm(numbers: readonly string[], hide: (target: number) => Reset): 
   return { ...form, ask: (words) => ({ begin: hide(Number(checkedAnswers(form, words)[0])), judged: true }) };
 }
 
-/** One hidden number and what is known of it. */
+/** The task of one hidden number. It keeps the range of numbers that are still possible. */
 function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
   const guesses: (EnvView & { kind: 'number-line' })['guesses'][number][] = [];
   let low = 0;
@@ -129,10 +131,10 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
       };
     },
     answer: () => null,
-    // any number that is still possible: which of them to try is for the agent to find
+    // Every number that is still possible. Choosing among them is what the agent has to learn.
     needs: () => Array.from({ length: high - low + 1 }, (_, i) => String(low + i)),
     expert: halve,
-    // The right thing to imitate is to heed the last answer, no more: halving is left for reinforcement to find.
+    // The demonstrations only use the last answer. Halving is not shown: RL has to find it.
     demonstrate: (quality, draw) => {
       const last = guesses.at(-1);
       const heeds = last !== undefined && last.answer !== 'failed' && draw.next() < quality;

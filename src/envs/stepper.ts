@@ -4,37 +4,37 @@ import { allowedIn } from './allowedTokens.ts';
 import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from './env.ts';
 import type { EpisodeSeeds } from './turnRules.ts';
 
-/** What an episode is played under. */
+/** The conditions of an episode: its environment, knobs and limits. */
 export interface Table {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
-  readonly begin?: Reset; // begins the episode; the environment's own tasks without it
-  readonly room?: number; // tokens an episode may hold; without it the environment's own bound
+  readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
+  readonly room?: number; // most tokens in the episode; default: `env.maxTokens`
 }
 
-/** A token of an episode: who wrote it and where. */
+/** A token of an episode, with who wrote it and where. */
 export interface WrittenToken {
   readonly token: number;
   readonly role: Role;
-  readonly turn: number; // from 1; 0 in the prompt; an observation belongs to the turn it answers
-  readonly state: number; // grammar state it was drawn in; 0 for what the environment writes
-  readonly single: boolean; // drawn where only one token was legal
+  readonly turn: number; // from 1; 0 in the prompt; an observation has the number of the turn it answers
+  readonly state: number; // grammar state the token was drawn in; 0 for tokens of the environment
+  readonly single: boolean; // true: the agent drew it where the grammar allowed no other token
 }
 
-/** A reward, and the token of the episode that it stands on. */
+/** A reward and the token of the episode that gets it. */
 export interface Payment {
-  readonly at: number; // may lie ahead in what the agent has not read yet, never beyond what is written
+  readonly at: number; // index into `written`; may be a token that the policy has not read yet
   readonly part: RewardPart;
   readonly reward: number;
 }
 
-/** A turn that was taken. */
+/** A finished turn. */
 export type TakenTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
 
 /**
- * An episode under way, whoever is in the agent's place: a policy, a script, a person or an expert gives it token after token.
- * What the environment says (the prompt, an observation) is written as soon as it is said. Forced or drawn is the only bit
- * that decides a role.
+ * An episode in progress. A policy, a script, a person or an expert plays the agent and gives one token at a time to `take`.
+ * The environment's tokens (the prompt, an observation) are added to `written` as soon as they exist. A token's role depends
+ * only on who wrote it: tokens given to `take` are actions, all others are prompt or observation.
  */
 export interface Stepper {
   readonly env: ToolEnv;
@@ -44,29 +44,36 @@ export interface Stepper {
   readonly payments: readonly Payment[];
   readonly taken: readonly TakenTurn[];
   readonly parts: Readonly<Record<RewardPart, number>>; // paid so far
-  readonly turn: number; // under way, from 1
-  readonly draft: number; // tokens of the turn under way
+  readonly turn: number; // number of the current turn, from 1
+  readonly draft: number; // tokens the agent has drawn in the current turn
   readonly state: number; // grammar state of the next draw
   readonly success: boolean;
-  readonly stop: StopReason | null; // null: it goes on
-  /** Tokens that may be drawn before the environment speaks again or the episode is cut off; 0 once it is over. */
+  readonly stop: StopReason | null; // why the episode ended; null while it goes on
+  /**
+   * How many more tokens the agent may draw before its turn is cut off or the episode is out of room. 0 when the episode
+   * is over.
+   */
   readonly budget: number;
-  /** Ids that may be drawn now; none once it is over. */
+  /** Ids the agent may draw now. Empty when the episode is over. */
   allowed(): readonly number[];
-  /** Whether an id may be drawn now. */
+  /** True if the agent may draw this id now. */
   allows(token: number): boolean;
   /**
-   * The agent's next token. The turn is over when the grammar says so or its budget is spent; then the environment answers.
-   * Throws RangeError on a token that is not legal where it would stand, or comes after the end.
+   * Adds the agent's next token. The turn ends when the grammar ends it or the budget is used up; then the environment
+   * answers. Throws RangeError if the token is not legal here or the episode is over.
    */
   take(token: number): void;
 }
 
 /**
- * Begins an episode: it is `seeds.seed`'s task with `seeds.luck`'s dice, and the same tokens lead through it the same way. Each
- * turn is paid on its last action token, a think span on its `</think>`; with `rewardOnLastAction` off a turn is paid on the last
- * token of the observation that follows it, where one does (Agent-R1). Nothing is written after the episode is over. Where
- * no room is left to draw, it is cut off ('tokens'); a turn that is cut is paid as a malformed one, and no tool runs. Throws RangeError when the prompt does not fit.
+ * Begins an episode. `seeds.seed` chooses the task and `seeds.luck` the environment's random events; the same seeds and the
+ * same tokens give the same episode.
+ *
+ * A turn's reward goes on its last action token, and the reward for a thought on its `</think>`. With `rewardOnLastAction`
+ * off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); a last turn without an
+ * observation keeps it on its action. Nothing is written after the episode is over. If the episode runs out of room, it ends
+ * with the stop reason 'tokens'. If that happens inside a turn, the turn gets the penalty of a malformed turn and no tool
+ * runs. Throws RangeError if the prompt does not fit.
  */
 export function openEpisode(table: Table, seeds: EpisodeSeeds): Stepper {
   return new Played(table, seeds);
@@ -145,7 +152,7 @@ class Played implements Stepper {
     for (const token of tokens) this.written.push({ token, role, turn, state: 0, single: false });
   }
 
-  /** Has the turn answered and paid, and writes the answer, or ends the episode. */
+  /** Gives the finished turn to the environment and records its reward. Then writes the observation, or ends the episode. */
   #endTurn(): void {
     const result = this.episode.step(this.#action, this.#settings);
     const { observation, parts, valid, toolCall, waited } = result;
@@ -154,7 +161,7 @@ class Played implements Stepper {
     this.taken.push({ turn: this.turn, parts, valid, toolCall, waited });
     this.success = result.success;
     if (!answered) {
-      this.stop = result.stop ?? 'tokens'; // no room to read the answer and draw: it ends on the agent's own token
+      this.stop = result.stop ?? 'tokens'; // without room for the observation and one more token, the episode ends here
       return;
     }
     this.#force(observation, Role.observation, this.turn);
@@ -163,7 +170,10 @@ class Played implements Stepper {
     this.state = result.state;
   }
 
-  /** Ends the episode inside a turn, which is paid as malformed: that it never ended must not pay better. */
+  /**
+   * Ends the episode inside a turn. The turn gets the penalty of a malformed turn, so that never finishing a turn does
+   * not pay better.
+   */
   #cutTurn(): void {
     const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
     this.#pay({ parts, thinkEnd: -1 }, 0);
@@ -171,7 +181,10 @@ class Played implements Stepper {
     this.stop = 'tokens';
   }
 
-  /** Places what a turn is paid: thinking on its `</think>`, the rest `later` tokens behind the turn's last. */
+  /**
+   * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `later` places after the
+   * turn's last token.
+   */
   #pay({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, later: number): void {
     const end = this.written.length - 1;
     const start = end - this.#action.length + 1;

@@ -7,30 +7,38 @@ import type { TextFace } from './textFace.ts';
 import { textReader, tokenCount } from './textMistakes.ts';
 import { textSpeech } from './textSpeech.ts';
 
-/** Who speaks text and how the environment does. */
+/**
+ * How an environment is played in text: the agent's chat tokenizer, and the face that translates the environment's words
+ * to text and back.
+ */
 export interface TextTalk {
   readonly chatTokenizer: ChatTokenizer;
   readonly face: TextFace;
 }
 
-/** What follows for an environment from how it speaks text. */
+/** What an environment needs to be played in text: its speech, vocabulary, grammar and limits. */
 export interface TextTurns {
   readonly speech: Speech;
-  readonly vocabulary: readonly string[]; // id → the token as something printable
+  readonly vocabulary: readonly string[]; // id → a printable form of the token
   readonly grammar: Grammar;
-  readonly state: number; // in which every turn is drawn
+  readonly state: number; // grammar state in which every turn begins
   readonly maxTurnTokens: number;
   readonly maxTokens: number;
 }
 
-/** Tokens that a turn may hold beyond the longest that is right: a few words of its own, or another way to cut the same text. */
+/**
+ * Extra tokens allowed in a turn, above the longest correct turn: the agent may add a few words, or split the same text
+ * into more tokens.
+ */
 const SPARE = 6;
 const TURN = 1;
 const END = 2;
 
 /**
- * Text: every token may be drawn, a stop id ends a turn. The room of a turn is measured on the longest that the face writes, in tokens of
- * this chat tokenizer. An episode has room for all its turns, each as long as may be and answered by the longest observation or error there is. Throws FormatError where its template rewrites what was said.
+ * Turns in text. The agent may draw every token that its tokenizer knows, and a stop id ends the turn. The limit of a turn
+ * is the longest turn that the face writes, counted in tokens of this chat tokenizer, plus a few. The limit of an episode has
+ * room for all turns at that limit, each followed by the longest observation or error message. Throws FormatError if the
+ * chat template changes earlier messages when a new one is added.
  */
 export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): TextTurns {
   const { codec, template } = chatTokenizer;
@@ -40,7 +48,7 @@ export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): 
   const prompt = most(questions.map((question) => format.promptIds({ system: face.system, question }).length));
   const maxTurnTokens = most(turns.map((turn) => format.turnIds(turn).length)) + SPARE;
   const reader = textReader(format, face);
-  // after a turn that had no end, the end is forced too
+  // `false`: the turn had no stop id of its own, so the observation begins with one
   const observation = most([
     ...observations.map((text) => format.observationIds(text, false).length),
     reader.longestError,
@@ -53,12 +61,15 @@ export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): 
     grammar: freeTurns(size, codec.size, format.stops),
     state: TURN,
     maxTurnTokens,
-    // naive RAG has a turn and its observation in the prompt, and one turn of its own
+    // at least one answered turn: the naive RAG baseline has a turn and its observation in the prompt, then one turn to answer
     maxTokens: prompt + Math.max(1, maxTurns - 1) * answered + maxTurnTokens,
   };
 }
 
-/** Three states: anything, a turn, its end. Ids that the tokenizer does not know are never drawn. */
+/**
+ * A grammar with three states: 0 allows every id, TURN is inside a turn, END ends it. In TURN, ids that the tokenizer
+ * does not know are not allowed.
+ */
 function freeTurns(vocabulary: number, known: number, stops: readonly number[]): Grammar {
   const next = new Int32Array(3 * vocabulary).fill(-1);
   next.fill(0, 0, vocabulary);

@@ -6,15 +6,19 @@ import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo
 import { klEstimate } from './objective.ts';
 
 /**
- * Masks, rewards, advantages and returns of a batch; see `LearningMath.credit`. In this order: masks from roles and
- * switches; KL off the reward where it is asked for, r − klCoef·k(old, reference) on its mask; the estimator over the
- * advantage mask; whitening with statistics of the whitening mask; 0 outside the advantage mask again, unless `remask`
- * is off; times `scale`. Group estimators score a row by its rewards inside the advantage mask.
+ * Masks, rewards, advantages and returns of a batch; see `LearningMath.credit`. The steps, in order:
+ * 1. Build the masks from token roles and the mask switches.
+ * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
+ * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
+ * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
+ *    advantages outside the advantage mask to 0 again, unless `remask` is off.
+ * 5. Multiply by `scale`.
  *
- * With `choicesOnly` the agent's choices of one are in no mask: not in policy loss, entropy, KL and clip fraction, nor in value
- * targets, whitening and the recursion, which walks over them without discount, λ or value. What one is paid goes to the token
- * of the advantage mask before it, for that decided it, and to the row's score all the same. Only the agent's tokens are
- * choices: with a mask off, observations count as before.
+ * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`, single-choice
+ * tokens are left out of every mask: they count for no loss, entropy, KL or clip fraction, no value target and no whitening
+ * statistic, and GAE skips them without applying γ, λ or a value. The reward of a single-choice token moves to the last
+ * token before it in the advantage mask, because that token decided what followed; the row's score includes the reward too.
+ * Observations have no single-choice tokens, so in a mask that includes observations they count as before.
  */
 export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups, singles }, settings) => {
   const leftOut = settings.choicesOnly ? singles : undefined;
@@ -49,7 +53,10 @@ function payForKl(
   );
 }
 
-/** Rewards at tokens that are scored but not in the mask, moved to the token of the mask before them in their row. */
+/**
+ * The rewards, moved off tokens that are in `scored` but not in `mask`: each goes to the last token before it, in its
+ * row, that is in `mask`.
+ */
 function carriedBack(
   { rows, length }: CreditBatch,
   rewards: Float64Array,

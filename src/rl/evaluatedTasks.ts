@@ -6,22 +6,23 @@ import { evalTaskSeed } from './settings.ts';
 /** A task to play in an evaluation. */
 export interface EvaluatedTask {
   readonly seed: number;
-  readonly luck: number; // in every evaluation the same: what differs between two is the policy
-  readonly index: number; // of the episode, from 0
+  readonly luck: number; // seed of the environment's random draws; the same in every evaluation, so only the policy differs between two
+  readonly index: number; // of this episode in the evaluation, from 0
 }
 
-// Draws in a row without a new task, for each that was found, after which there are no more: where one in n tasks is missing,
-// so many miss it once in e⁵ = 150 times.
+// When n tasks were found, more than 5·(n + 4) draws in a row without a new task end the search. If exactly one of n tasks
+// is still missing, 5n random draws fail to find it about once in e⁵ ≈ 150 times.
 const PATIENCE = 5;
 
-/** Begins the tasks that are evaluated: those held out, or, where none is, all. */
+/** Begins an evaluation task: a held-out one, or any task if the environment holds none out. */
 export function evaluatedReset(env: ToolEnv): Reset {
   return env.splits.heldOut?.reset ?? env.reset;
 }
 
 /**
- * Seeds of the tasks that an evaluation counts, no two of them the same task: `evalTasks` of those that `begin` draws, or as many
- * as there are. Where none is held out, all of them, however many the knob asks for: a share of all tasks is of all.
+ * Seeds of the tasks in an evaluation, all of them different tasks. `begin` draws tasks until `evalTasks` different ones are
+ * found, or until it seems to have no more. If the environment holds no tasks out, the result covers all of its tasks and
+ * ignores `evalTasks`, because success is then a share of all tasks.
  */
 export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): readonly number[] {
   const { seed, evalTasks } = config;
@@ -40,7 +41,10 @@ export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): re
   return seeds;
 }
 
-/** Every task once; with `rounds`, as often as `evalTasks` has room for, each time with luck of its own. */
+/**
+ * The episodes of an evaluation: every task once, or with `rounds` as many whole rounds as fit in `evalTasks` episodes
+ * (at least one). Each episode has its own `luck`.
+ */
 export function evaluatedTasks(
   seeds: readonly number[],
   { seed: run, evalTasks }: RunConfig,

@@ -8,18 +8,18 @@ import { advance, type Decoding, newRow, viewOf } from './rows.ts';
 
 /** How episodes are played. */
 export interface PlaySettings extends Pick<Table, 'settings' | 'begin'> {
-  readonly chunk: number; // tokens per submit at most; changes speed only
+  readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
-/** What to roll out: one episode per entry of `tasks`, at most one per row of the policy. */
+/** A batch to roll out. Each entry of `tasks` is played once, in a row of its own; the policy must have that many rows. */
 export interface RolloutRequest extends PlaySettings {
-  readonly tasks: readonly EpisodeSeeds[]; // of each row; rows of one group share the seed
-  readonly groups: Int32Array; // (B)
+  readonly tasks: readonly EpisodeSeeds[]; // one per row; rows of the same group have the same task seed
+  readonly groups: Int32Array; // group of each row, (B)
   readonly sampling: Sampling;
   readonly script?: readonly number[]; // the agent's first tokens in every row; the policy writes the rest
 }
 
-/** A finished batch of episodes: the record of what was written, who wrote it, and what it was paid. */
+/** A finished batch of episodes. `record` has every token, its role and its reward. */
 export interface Rollouts {
   readonly record: EpisodeRecord;
   readonly groups: Int32Array; // (B)
@@ -27,9 +27,10 @@ export interface Rollouts {
 }
 
 /**
- * Rolls out all rows in lockstep, an episode a row; see `advance`. One awaited read-back per chunk; the result does not depend
- * on the chunk size. `breathe` runs between chunks, and `played` hears how many episodes are over. Scripted tokens have the action role and log-probability 0; those after the
- * end of an episode are not looked at. Throws when one is not legal where it stands.
+ * Rolls out one episode per row. All rows advance together, one chunk at a time (see `advance`); the loop waits for the
+ * policy once per chunk. The result does not depend on the chunk size. `breathe` runs between chunks, and `played` gets the
+ * number of finished episodes. Tokens of `script` have the action role and log-probability 0. Scripted tokens past the end
+ * of an episode are ignored. Throws if a scripted token is not legal at its position, or if there are more tasks than rows.
  */
 export async function rollout(
   policy: Decoding,

@@ -35,25 +35,34 @@ export interface Run {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly rewardModel: RewardModel | null;
-  readonly config: () => RunConfig; // read anew before every batch and every optimizer step
+  readonly config: () => RunConfig; // called before every batch and every optimizer step
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
-  readonly fenced?: () => boolean; // whether each stage waits for the device, so that its time is its own
-  readonly played?: (done: number, total: number) => void; // hears how many rollouts of a batch, or of an evaluation, are over
-  readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
-  readonly under: RunConfig | null; // knobs of the last update; null before the first: a change from them is told
-  readonly progress: Progress; // written between updates; training goes on from where it is
+  readonly fenced?: () => boolean; // true: each stage waits until the device is done, so its time covers its own work only
+  readonly played?: (done: number, total: number) => void; // called with the number of finished rollouts of a batch or an evaluation
+  readonly learned?: (lesson: Lesson) => void; // called with each update's settings and optimizer steps, before its `metrics` event
+  /**
+   * Configuration of the last update, or null before the first. If `config()` differs, the next update begins with a
+   * `configured` event.
+   */
+  readonly under: RunConfig | null;
+  readonly progress: Progress; // updated after each update; training continues from it
 }
 
-/** Updates in a row without a prompt to learn from, after which a run pauses (RAGEN-2 `rollout_filter_empty_stop_steps`). */
+/**
+ * A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2 `rollout_filter_empty_stop_steps`).
+ */
 const EMPTY_UPDATES = 5;
 
 /**
- * Trains for ever: rollout, score, credit, learn, report. To pause, stop pulling; to step, pull until `metrics`. When
- * `updates` is reached it says so at every pull until there are more. Live knobs count from the next optimizer step,
- * others from the next batch. One awaited read-back per decode chunk and one per update, one more where the input
- * dependence is measured. An optimizer step that would not be finite changes nothing and yields an `error`; the run is
- * unharmed. A batch whose prompts were all filtered out teaches nothing; after five of them in a row the run pauses.
+ * Trains without end. Each update has five stages: rollout, score, credit, learn, report. The caller drives it by asking
+ * for the next event: stop asking to pause, and ask until a `metrics` event to take one update. Once the configured number
+ * of `updates` is done, every request gets a `running: false` event until that number is raised.
+ *
+ * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once per
+ * decode chunk and once per update, and once more in updates that measure input dependence. An optimizer step with a
+ * number that is not finite changes nothing and yields an `error`; the run can continue. If the group filter drops all
+ * prompts of a batch, nothing is learned from it. After five such batches in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, breathe, progress } = run;
@@ -111,7 +120,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const taken: LearnStep[] = [];
     for (const [step, rows] of steps.entries()) {
       yield phase('updating', update, step, steps.length);
-      // without reference log-probabilities a KL turned up now has to wait for the next batch
+      // If this batch has no reference log-probabilities, a KL coefficient raised now takes effect at the next batch.
       const live = changedKnobs(config, run.config(), (name) => isLive(name) && (reference || name !== 'klCoef'));
       config = { ...config, ...live };
       if (isSome(live)) yield { type: 'configured', update, changes: live };
@@ -165,7 +174,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const stuck = empty === EMPTY_UPDATES;
     progress.empty = stuck ? 0 : empty;
     progress.update = update;
-    before = policy.counters(); // whoever hears the numbers may read the weights: that is the next update's
+    before = policy.counters(); // a listener may read the weights next; that read-back counts towards the next update
     yield { type: 'metrics', update, values, ...(solved && { solved }) };
     if (stuck) {
       yield nothingKept(update);
@@ -207,14 +216,14 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
   };
 }
 
-/** The raw score of each rollout that the group filter compares: as paid by the environment, before KL. */
+/** The score of each rollout for the group filter: its reward before any KL penalty, or its success as 0 or 1. */
 function scoresOf({ episodes }: Rollouts, { filterScore }: RunConfig): readonly number[] {
   return episodes.map(({ reward, success }) => (filterScore === 'reward' ? reward : Number(success)));
 }
 
 /**
- * Each epoch deals the rows that are learned from anew into minibatches of equal size: `minibatches` of them when all rows are,
- * fewer when a filter left fewer.
+ * The row indices of each optimizer step. Every epoch shuffles the rows that passed the group filter and splits them into
+ * minibatches of equal size. If all rows passed there are `minibatches` of them per epoch, otherwise fewer.
  */
 function minibatches(
   { seed, epochs, minibatches: parts }: RunConfig,
