@@ -24,9 +24,12 @@ type Op =
   | { readonly kind: 'clear'; readonly tensor: Tensor };
 
 const SLOT = 256; // uniform offsets are multiples of this many bytes
-const SLOTS = 256; // shapes in one uniform buffer
+const SLOTS = 256; // slots in one uniform buffer, one per shape
 
-/** Shapes of dispatches: small uniform slots, written once, shared by equal shapes. */
+/**
+ * Uniform buffers with the shapes of dispatches. Each different shape is written once, into a slot of its own; dispatches
+ * with equal shapes use the same slot.
+ */
 export class ShapePool {
   private readonly gpu: Gpu;
   private readonly known = new Map<string, GPUBufferBinding>();
@@ -36,7 +39,7 @@ export class ShapePool {
     this.gpu = gpu;
   }
 
-  /** The slot that holds these words. */
+  /** The slot with this shape, given as 32-bit words. Writes it if no slot has it yet. */
   slot(words: readonly number[]): GPUBufferBinding {
     const key = words.join(' ');
     let binding = this.known.get(key);
@@ -60,7 +63,7 @@ export class ShapePool {
   }
 }
 
-/** What plans are recorded with. */
+/** The GPU objects that plans are recorded with. */
 export interface Recorder {
   readonly gpu: Gpu;
   readonly pipelines: Pipelines;
@@ -68,14 +71,14 @@ export interface Recorder {
 }
 
 /**
- * A flat list of dispatches with prebuilt bind groups, recorded once and replayed. Replaying makes no bind group, buffer
- * or pipeline.
+ * A list of dispatches, copies and clears, recorded once and then replayed. All bind groups are built while recording, so a
+ * replay creates no bind group, buffer or pipeline.
  */
 export class Plan {
   readonly label: string;
   private readonly recorder: Recorder;
   private readonly ops: Op[] = [];
-  /** Times it was encoded. */
+  /** How many times this plan was encoded. */
   replays = 0;
 
   constructor(recorder: Recorder, label: string) {
@@ -83,7 +86,10 @@ export class Plan {
     this.label = label;
   }
 
-  /** Adds a dispatch. Throws when tensors, their scalars, shape fields or access modes do not fit the kernel. */
+  /**
+   * Adds a dispatch. Throws if the tensors, their number formats, the shape fields or the access modes do not fit the
+   * kernel.
+   */
   dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
     const { gpu, pipelines, shapes } = this.recorder;
     const place = `${this.label} / ${kernel.name}`;
@@ -139,12 +145,12 @@ export class Plan {
     this.ops.push({ kind: 'copy', from, start, to, bytes });
   }
 
-  /** Adds zeroing of a tensor. */
+  /** Adds a step that sets a tensor to zero. */
   clear(tensor: Tensor): void {
     this.ops.push({ kind: 'clear', tensor });
   }
 
-  /** Its dispatches, in order. */
+  /** The dispatches of this plan, in order. */
   get list(): readonly Dispatch[] {
     return this.ops.filter((op) => op.kind === 'dispatch');
   }
@@ -157,7 +163,7 @@ export class Plan {
     return this.list.reduce((sum, op) => sum + op.entry.kernel.flops(op.dims), 0);
   }
 
-  /** Encodes the list `times` over; consecutive dispatches share a compute pass. */
+  /** Encodes the whole list `times` times. Dispatches in a row share a compute pass. */
   encode(encoder: GPUCommandEncoder, times = 1): void {
     let pass: GPUComputePassEncoder | null = null;
     let current: GPUComputePipeline | null = null;
@@ -198,7 +204,10 @@ export class Plan {
   }
 }
 
-/** The aliases under which a dispatch binds halves. Throws where a kernel wants floats, or all bindings of an alias alike. */
+/**
+ * The WGSL type aliases that must stand for f16 in this dispatch, because the tensors bound under them hold f16 numbers
+ * (halves). Throws if a binding without an alias gets halves, or if an alias has one tensor of halves and one of f32.
+ */
 function halvesOf(bound: readonly { readonly binding: Binding; readonly tensor: Tensor }[], place: string): Halves {
   const halves = new Set<string>();
   for (const { binding, tensor } of bound) {

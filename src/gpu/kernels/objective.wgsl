@@ -1,17 +1,20 @@
-// objective: total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl, over tokens of a minibatch;
-//     l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)), and min(l, −A·dual) where A < 0 < dual, rho = e^{new − old}
-//     (PPO, arXiv 1707.06347; dual clip, arXiv 1912.09729), or −A·new for the plain surrogate; of delta = new − ref
-//     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10) (verl, kl_penalty_forward);
-//     vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²) (PPO; verl); and what it is differentiated by:
-//     d total/d new, d total/dH, d total/dV. klCoef, entropyCoef and valueCoef stand in the gradients, not in the parts
-// Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, entropy; values, old_values (B,T); targets:
-//           credit (2, B, T): A, R, and at weights_at the five of loss_weights: w, policy mean, k, e, v.
-//           coefficients (12, B, T), each by its name below. With policy 1 there is a language head, with value 1 a
-//           value head; a critic alone writes what is its own.
-// Parallel  one thread per (m,t), which speaks of token t of its row. No shared memory.
-// Numerics  f32. Log-ratios of the surrogate are clamped to ±20 with gradient 0 beyond; past its bound k3 has gradient 0.
-//           Where the clipped value error is the larger, its
-//           gradient is 0. Masked tokens are skipped, not multiplied by 0; so is the gradient of KL at klCoef 0.
+// objective: the loss of a minibatch, token by token, and its gradients.
+//     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl, summed over the minibatch's tokens t
+//     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)). With dual
+//     clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). The plain surrogate is l = −A·new instead.
+//     KL (verl, kl_penalty_forward), with delta = new − ref, one of three estimators:
+//     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10).
+//     Value loss (PPO; verl): vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²).
+//     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef and valueCoef; the
+//     tables of the loss's parts do not.
+// Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
+//           targets: credit (2, B, T), which is A then R; and from weights_at the five tables of loss_weights: w, policy
+//           mean, k, e, v. coefficients (12, B, T): tables named below. Shape.policy is 1 if the network has a language
+//           head, Shape.value is 1 if it has a value head. A separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
+// Parallel  one thread per (m,t): token t of row m of the minibatch. No shared memory.
+// Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at its
+//           bound of 10, its gradient is 0. Where the clipped value error is the larger of the two, its gradient is 0.
+//           Masked tokens are skipped, not multiplied by 0. With klCoef 0 the gradient of KL is skipped in the same way.
 struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> rows: array<u32>;
@@ -25,12 +28,12 @@ struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 
 @group(0) @binding(8) var<uniform> knobs: Knobs;
 @group(0) @binding(9) var<uniform> shape: Shape;
 
-// the tables of `coefficients`: gradients first, then the summands of the statistics of a step, then gradients again
+// Tables of `coefficients`, by index. 0, 1, 10 and 11 are gradients; 2 to 9 are summed over the step for its statistics.
 const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
 const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
 const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const VALUE_LOSS = 8u; const TOKENS = 9u;
 const D_VALUE = 10u; const D_ENTROPY = 11u;
-const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // the tables of loss_weights
+const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // tables of loss_weights, by index
 const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
@@ -49,12 +52,12 @@ fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> Surrogate {
   return l;
 }
 
-// KL and its slope
+// KL and its derivative by new_logprob
 fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
   let delta = new_logprob - ref_logprob;
   if (knobs.kl_estimator == KL_K1) { return vec2f(delta, 1.0); }
   if (knobs.kl_estimator == KL_K2) { return vec2f(0.5 * delta * delta, delta); }
-  let ratio = exp(clamp(-delta, -20.0, 20.0)); // past 20 k3 is at its bound, and f32 would overflow past 88
+  let ratio = exp(clamp(-delta, -20.0, 20.0)); // beyond 20 k3 is at its bound anyway; beyond 88 f32 would overflow
   let k3 = ratio - 1.0 + delta;
   return select(vec2f(k3, 1.0 - ratio), vec2f(10.0, 0.0), k3 > 10.0);
 }
@@ -64,7 +67,7 @@ fn policy_parts(at: u32) {
   let mean = weight(OF_POLICY_MEAN, at);
   let regular = weight(OF_ENTROPY, at);
   var l = Surrogate();
-  var apart = 0.0;
+  var apart = 0.0; // old log-probability minus new
   if (mean > 0.0) {
     let old_logprob = old_scores[at];
     l = surrogate(targets[at], logprob, old_logprob);

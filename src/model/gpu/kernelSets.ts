@@ -2,10 +2,16 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 import type { GpuPolicyOptions } from './options.ts';
 
-/** How threads share what they load: not at all, in tiles of workgroup memory, or within subgroups of eight lanes. */
+/**
+ * How GPU threads share the values they load: not at all, in tiles of workgroup memory, or within subgroups of eight
+ * lanes.
+ */
 export type Sharing = 'none' | 'tiles' | 'subgroups';
 
-/** What a set takes for matrix products, for attention over whole rows, and for reductions along a token's row. */
+/**
+ * The kind of sharing that a set of kernels uses for matrix products, for attention over whole rows, and for reductions
+ * over one token's row (norms, sums over its logits).
+ */
 export interface SetParts {
   readonly products: Sharing;
   readonly attention: Exclude<Sharing, 'tiles'>;
@@ -13,27 +19,33 @@ export interface SetParts {
 }
 
 const PLAIN: SetParts = { products: 'none', attention: 'none', reductions: 'none' };
-// many queries are parallel enough, the tiles of a small model's weights are not
+// attention has one thread per query, and those are enough to keep a GPU busy without sharing
 const TILED: SetParts = { products: 'tiles', attention: 'none', reductions: 'tiles' };
 const SUBGROUPS: SetParts = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
 
-/** Whether an adapter is a CPU that shares best within subgroups: barriers are very dear there. */
+/**
+ * True if this WebGPU adapter is a CPU with subgroups of at least eight lanes. Barriers are very slow there, so sharing
+ * within subgroups is fastest.
+ */
 function sharesInSubgroups({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): boolean {
   return software && lanes >= 8;
 }
 
-/** What a set consists of on an adapter. */
+/** The sharing that a set of kernels uses on this WebGPU adapter. */
 export function partsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): SetParts {
   if (set === 'plain') return PLAIN;
   return sharesInSubgroups(gpu) ? SUBGROUPS : TILED;
 }
 
-/** The set for an adapter on which nothing has been measured. */
+/** The set for a WebGPU adapter with no measurements yet. */
 export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
   return !gpu.software || sharesInSubgroups(gpu) ? 'shared' : 'plain';
 }
 
-/** The kernels of a policy: those asked for, those its run began with, those measured on this adapter, or its default. */
+/**
+ * The kernel set of a policy. The first that exists wins: the set asked for, the set its run began with, the set measured
+ * as faster on this adapter, the adapter's default.
+ */
 export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };
   if (resumed) return { choice: resumed, why: 'resumed', tried: [] };

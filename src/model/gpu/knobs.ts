@@ -4,22 +4,29 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { codeIn, offsetOf, uniformWords } from '../../gpu/uniform.ts';
 import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 
-/** The knobs of an optimizer step: all its kernels name the same piece. */
+/**
+ * Layout of the knobs of an optimizer step. All its kernels include the same WGSL piece, so AdamW's layout is that of
+ * every kernel.
+ */
 const STEP = uniformOf(kernels.adamw, 'knobs');
+/** Layout of the knobs of the credit stage, where advantages are computed. */
 const CREDIT = uniformOf(kernels.creditMasks, 'settings');
 
-/** Scalars that the knobs of a step are given; a multiple of 64, so that what follows them stays aligned. */
+/** Space for the knobs of a step, in 4-byte numbers. A multiple of 64, so that the data after them is aligned. */
 export const KNOBS_SCALARS = Math.ceil(STEP.fields.length / 64) * 64;
-/** Scalars that the knobs of credit are given. */
+/** Space for the knobs of the credit stage, in 4-byte numbers. */
 export const CREDIT_SCALARS = CREDIT.fields.length;
-/** Where the temperature lies among the knobs of a step, in bytes: scoring writes it alone. */
+/** Byte offset of the temperature in the knobs of a step. Scoring needs no other knob, so it writes only this one. */
 export const TEMPERATURE_OFFSET = offsetOf(STEP, 'temperature');
 
 function klCode(estimator: KlEstimator): number {
   return codeIn(kernels.objective.wgsl, 'KL', estimator);
 }
 
-/** Two bits each, from the lowest: of policy loss and KL, of entropy, of the value loss. */
+/**
+ * The three aggregations packed into one number, two bits each: the lowest two for policy loss and KL, then entropy, then
+ * value loss.
+ */
 function aggregations(o: ObjectiveSettings): number {
   const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
   return [aggregation, entropyAggregation, valueAggregation]
@@ -63,13 +70,13 @@ function bit(on: boolean): number {
   return on ? 1 : 0;
 }
 
-/** The knobs of credit, as its kernels read them. */
+/** The knobs of the credit stage, as its kernels read them. */
 export function creditKnobs(s: CreditSettings): Uint32Array {
   const { core, critic, whitens } = ESTIMATORS[s.estimator];
   const baseline = baselineOf(s.estimator, s.divideByStd);
   return uniformWords(CREDIT, {
     gamma: s.gamma,
-    lambda: critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0
+    lambda: critic ? s.lambda : 1, // without a critic: reward to go, which is GAE with λ = 1 and all values 0
     turn_gamma: s.turnGamma,
     turns: bit(core === 'turns'),
     critic: bit(critic),
@@ -89,7 +96,11 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
   });
 }
 
-/** The one upload of an optimizer step: knobs of policy and critic, then the minibatch's rows, padded with none. */
+/**
+ * All data uploaded for one optimizer step: the policy's knobs, the critic's knobs, then the row indices of the minibatch,
+ * filled up to `size` with 0xffffffff (no row). `line` is the line of the device's log that the step writes; kernels call it
+ * `slot`.
+ */
 export function controlWords(
   size: number,
   rows: Int32Array,
