@@ -22,16 +22,19 @@ import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
 
-/** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
+/**
+ * The training worker of the page. It opens the GPU and the policy, runs the training loop and posts its events. The loop is
+ * a generator: each pull takes its next event. To pause, the worker stops pulling; for a step, it pulls until the step is done.
+ */
 let session: Session | null = null;
-let fallback: FallbackCheckpoint | null = null; // of a guarded run
+let fallback: FallbackCheckpoint | null = null; // a guarded run returns to it after a number that is not finite
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
-let learned = false; // one was taken since it was asked for
-let pumping = false;
+let learned = false; // an optimizer step was taken since the page asked for a step
+let pumping = false; // `pump` is running
 let update = 0;
-let gaveWay = false; // a run ended for one that is yet to open
+let gaveWay = false; // the old run was ended to free its memory, and the new one is not open yet
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
 const ask = answering(() => session, post);
@@ -40,7 +43,7 @@ const tuning = new BackgroundTuning({
   ...{ store: browserStore(), browser: navigator.userAgent, math: learningMath },
   now: () => performance.now(),
 });
-let ownFacts: Facts | null = null; // those of the last run that had some
+let ownFacts: Facts | null = null; // the person's own facts, from the last run that came with some
 
 const host = openHost(tuning, () => meter.fenced);
 
@@ -51,7 +54,7 @@ const faults = new Faults({
 });
 
 function post(event: RunEvent): void {
-  // structured clone, no transfer: a batch's arrays may still be the policy's own, and they are small
+  // Arrays are copied, not transferred: the policy may still use a batch's arrays, and they are small.
   globalThis.postMessage(event);
 }
 
@@ -90,7 +93,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       session?.history.hold(command.update);
       return;
     case 'ask':
-      return session?.base ? void ask(command) : ask(command); // a pause does not wait for an answer of seconds
+      return session?.base ? void ask(command) : ask(command); // with a language model an answer takes seconds; a pause must not wait for it
     case 'step':
       running = false;
       stepping = session && command.scale;
@@ -100,7 +103,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
   void pump();
 }
 
-/** A new run takes the place of the old one once it is known to be possible. */
+/** Starts a new run. The old run is replaced once it is known that the new one can run. */
 async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<void> {
   const { config, facts, run, guarded = false } = command;
   const before = { running, stepping };
@@ -110,7 +113,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     let opened: Session | null = null;
     const heard = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.reach('start');
-      // of a device that goes while the run opens, the failure to open it tells
+      // If the device is lost while the run opens, opening fails and reports it; a second error event is not needed.
       if (event.type !== 'error' || opened === session) hear(event);
     };
     const base = command.base ? await openPickedBase(command.base) : null;
@@ -146,15 +149,18 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
   }
 }
 
-/** The run that is there ends before the next one takes its memory, for two checkpoints would not fit; what it has learned is handed out. */
+/**
+ * Ends the current run before the next one opens, because two base models would not fit in memory together. Its last
+ * checkpoint is posted first.
+ */
 async function giveWay(): Promise<void> {
   fallback?.hand();
   end();
   gaveWay = true;
-  while (pumping) await host.breathe(); // what is under way holds the memory, too
+  while (pumping) await host.breathe(); // the pull in progress still holds memory
 }
 
-/** Pulls events while the run is on. Only one pump pulls at a time. */
+/** Pulls and posts events while the run is running or stepping. Only one pump runs at a time. */
 async function pump(): Promise<void> {
   if (pumping) return;
   pumping = true;
@@ -165,7 +171,7 @@ async function pump(): Promise<void> {
       meter.pulling();
       const next = await pulled.events.next();
       meter.pulled();
-      if (pulled !== session) continue; // a new run took its place meanwhile
+      if (pulled !== session) continue; // a new run has replaced it
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
       if (event.type === 'phase') faults.enter(event.phase);
@@ -173,7 +179,7 @@ async function pump(): Promise<void> {
         rollBack(event.message);
         continue;
       }
-      const rests = event.type === 'metrics' || event.type === 'imitated'; // it can be gone on with from here
+      const rests = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
       if (rests) {
         const kept = await keep(pulled, event);
         if (!kept || pulled !== session) continue;
@@ -184,17 +190,17 @@ async function pump(): Promise<void> {
         if (!running) stepping = null;
       }
       post(event);
-      if (rests) fallback?.offer(); // once the page has the numbers that belong to it
+      if (rests) fallback?.offer(); // after `post`, so the page has the checkpoint's numbers first
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
       if (event.type === 'metrics') await tuned();
-      const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
+      const before = event.type === 'phase' && event.phase === 'updating'; // the next pull takes an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
-      // the last optimizer step of an update brings the update's numbers with it
+      // the last optimizer step of an update ends with the update's `metrics`
       const ended = event.type === 'metrics' && update > 0;
       const stepped = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
-      const done = stepped || event.type === 'imitated'; // one step of it is a step at either scale
+      const done = stepped || event.type === 'imitated'; // a step of imitation counts as a step of either kind
       if (stepping && done) {
         stepping = null;
         say();
@@ -204,10 +210,10 @@ async function pump(): Promise<void> {
     fallback?.hand();
   } catch (failure) {
     const error = await causeOf(failure, pulled?.policy.lost);
-    // a run that was replaced or lost meanwhile has no more to say
+    // if the run was replaced or lost, its error is not reported
     if (pulled === session) {
       fallback?.hand();
-      end(); // a generator that threw is over
+      end(); // a generator that threw cannot go on
       post(errorEvent(error, true));
     }
   } finally {
@@ -217,7 +223,10 @@ async function pump(): Promise<void> {
   }
 }
 
-/** Keeps the weights for questions, and what a guarded run falls back on. False when it had to. */
+/**
+ * Keeps the current weights for later questions, and for a guarded run as its fallback. If a number is not finite, rolls
+ * back and returns false. Also false if the run was replaced.
+ */
 async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
   faults.reach('save');
@@ -229,7 +238,7 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
   return !culprit;
 }
 
-/** Back to the last update that left only finite numbers, paused. */
+/** Pauses the run and returns it to its last state in which all numbers were finite. */
 function rollBack(what: string): void {
   const last = fallback?.last();
   if (!session || !last) throw new Error(`${what} There is no earlier update to go back to.`);
@@ -251,9 +260,12 @@ function end(): void {
   tuning.end();
 }
 
-/** Passes on what a session says while it opens and, later, that its GPU is gone: then what was trained is handed out first. */
+/**
+ * Posts the events of a session: those while it opens, and later the loss of its GPU. In that case the last checkpoint is
+ * posted first, then the run ends.
+ */
 function hear(event: RunEvent): void {
-  if (event.type === 'ready') fallback?.hand(); // of the run that is replaced
+  if (event.type === 'ready') fallback?.hand(); // the last checkpoint of the run that is replaced
   if (event.type === 'error' && event.cause === 'device-lost') {
     fallback?.hand();
     end();
@@ -261,7 +273,10 @@ function hear(event: RunEvent): void {
   post(event);
 }
 
-/** A slice of measuring kernels. It runs on devices of its own: that they are gone is no harm to the run. */
+/**
+ * Measures kernels for a short time between two updates. It uses GPU devices of its own, so losing them does not harm the
+ * run.
+ */
 async function tuned(): Promise<void> {
   try {
     await tuning.between();
@@ -286,12 +301,15 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
     void faults.inject(data.fault, data.moment);
   else {
     if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
-    // commands wait for each other, not for the pump: a run can be paused while it runs
+    // Commands run one after another, but do not wait for the pump: a run can be paused while it runs.
     turn = turn.then(() => obey(data)).catch(tell);
   }
 });
 
-/** A start that failed took the run before it along where that is gone, too. */
+/**
+ * Posts an error. It is fatal if no run is left: the old run was ended for a new one that failed to start, or the device
+ * was lost.
+ */
 function tell(error: unknown): void {
   post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError)));
 }

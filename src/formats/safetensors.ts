@@ -9,32 +9,38 @@ export interface SafeTensor {
   readonly values: Float32Array | Int32Array | Uint8Array;
 }
 
-/** A tensor to be written as F16, by the bits of its numbers. */
+/** A tensor to be written as F16. Each entry of `values` has the 16 bits of one number. */
 export interface HalfTensor {
   readonly shape: readonly number[];
   readonly values: Uint16Array;
 }
 
-/** What a safetensors file holds. */
+/** The contents of a safetensors file. */
 export interface Safetensors {
   readonly tensors: ReadonlyMap<string, SafeTensor>;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly dtypes: ReadonlyMap<string, string>; // as the file has them: F16 and BF16 are float32 above, I64 is int32
+  readonly dtypes: ReadonlyMap<string, string>; // number types in the file; in `tensors`, F16 and BF16 have become float32, and I64 int32
 }
 
-/** Files start with the header's length in this many bytes; the header is padded to it with spaces. */
+/**
+ * A file starts with the header's length, written in this many bytes. The header is padded with spaces to a multiple of
+ * the same number.
+ */
 export const LENGTH_BYTES = 8;
-/** The header of a hundred thousand tensors has some 12 MB. The format would allow 100 MB, which takes a minute and gigabytes to read. */
+/**
+ * Largest header that is read. A hundred thousand tensors need about 12 MB. The format allows 100 MB, but reading that
+ * takes a minute and gigabytes of memory.
+ */
 const MOST_HEADER_BYTES = 1 << 24;
 
 const REMEDY = 'Choose a file that was saved as safetensors.';
 
-/** Bytes of a number of each type that is read. */
+/** Bytes per number for each type that can be read. */
 const WIDTHS: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, U8: 1 };
 
 /**
- * A safetensors file (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON header, the numbers
- * little-endian in the order given. Throws when a tensor's shape and size disagree.
+ * Writes a safetensors file (https://huggingface.co/docs/safetensors): the header's length in eight bytes, a JSON header, then
+ * the numbers, little-endian, in the order of `tensors`. Throws if a tensor's shape and size disagree.
  */
 export function encodeSafetensors(
   tensors: ReadonlyMap<string, SafeTensor | HalfTensor>,
@@ -54,14 +60,14 @@ export function encodeSafetensors(
   bytes.set(header);
   let at = header.length;
   for (const { values } of tensors.values()) {
-    // every machine with WebAssembly is little-endian inside
+    // typed arrays have the machine's byte order, and every machine with WebAssembly is little-endian
     bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
     at += values.byteLength;
   }
   return bytes.buffer;
 }
 
-/** A tensor as a header announces it. */
+/** A tensor's entry in a header that will be written. */
 export interface Announced {
   readonly name: string;
   readonly dtype: string; // F32, F16, …
@@ -69,7 +75,10 @@ export interface Announced {
   readonly bytes: number;
 }
 
-/** All of a safetensors file but its numbers, which follow in this order without a gap. */
+/**
+ * The beginning of a safetensors file, up to its numbers. The caller writes the numbers after it, in this order and
+ * without gaps.
+ */
 export function safetensorsHeader(
   tensors: readonly Announced[],
   metadata: Readonly<Record<string, string>> = {},
@@ -96,9 +105,9 @@ function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {
 }
 
 /**
- * Reads a safetensors file of F32, F16, BF16 (both widened to float32, exactly), I32, I64 (where each fits 32 bits) and U8 tensors.
- * Throws FormatError, with `name` for the file, on any other bytes: a header that is cut off or has a name twice, tensors that overlap, leave
- * holes or bytes over, or whose size is not that of their shape.
+ * Reads a safetensors file with tensors of type F32, F16, BF16, I32, I64 and U8. F16 and BF16 become float32 exactly; I64
+ * becomes int32, and every number must fit. Throws FormatError, which calls the file `name`, if the file is anything else: if
+ * the header is cut off or has a name twice, if tensors overlap or leave bytes unused, or if a size does not match its shape.
  */
 export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
   const bytes = file instanceof Uint8Array ? file : new Uint8Array(file);
@@ -111,7 +120,10 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
   };
 }
 
-/** Where the tensors' bytes begin in a file of `size` bytes, by its first eight. Throws FormatError where that is not in the file. */
+/**
+ * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws FormatError if
+ * that is past the end of the file, or the header is too long.
+ */
 export function dataStart(name: string, first: Uint8Array, size: number): number {
   if (first.length < LENGTH_BYTES) {
     throw malformed(name, '', `${first.length} bytes`, 'at least 8, which hold the length of its header');
@@ -125,7 +137,10 @@ export function dataStart(name: string, first: Uint8Array, size: number): number
   return start;
 }
 
-/** The header of a file with `dataSize` bytes after it. Throws FormatError unless its tensors lie side by side over all of them. */
+/**
+ * Reads the header of a file with `dataSize` bytes after the header. Throws FormatError unless the tensors fill exactly
+ * these bytes, without gaps or overlaps.
+ */
 export function readHeader(
   name: string,
   json: Uint8Array,
@@ -141,13 +156,13 @@ export function readHeader(
   return { places, metadata: readMetadata(name, field(header, '__metadata__')) };
 }
 
-/** What the header says of a tensor. */
+/** A tensor's entry in a header that was read. */
 export interface Place {
   readonly key: string;
   readonly dtype: string;
   readonly shape: readonly number[];
-  readonly begin: number; // bytes from where the tensors' bytes begin
-  readonly end: number;
+  readonly begin: number; // offset of its first byte, counted from the first tensor byte of the file
+  readonly end: number; // offset after its last byte
 }
 
 function readPlace(file: string, key: string, entry: unknown): Place {
@@ -179,7 +194,7 @@ function readPlace(file: string, key: string, entry: unknown): Place {
   return { key, dtype, shape, begin, end };
 }
 
-/** Throws unless the tensors lie side by side over all `size` bytes. */
+/** Throws FormatError unless the tensors fill exactly `size` bytes, without gaps or overlaps. */
 function checkCover(file: string, places: readonly Place[], size: number): void {
   let covered = 0;
   for (const { key, shape, begin, end } of places.toSorted((a, b) => a.begin - b.begin || a.end - b.end)) {

@@ -4,20 +4,26 @@ import type { BackendChoice } from '../model/chooseBackend.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 
-/** What a session needs of the place it runs in: a worker or Node. */
+/** Everything a session needs from where it runs, a browser worker or Node. */
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
-  /** The backend that `auto` takes, `threads` being those that a CPU would have, one where nothing is said; without, a GPU wherever there is an adapter. Throws NoGpuError. */
+  /**
+   * Chooses the backend when the knob says `auto`. `threads` are the threads the CPU backend would use, one if left out.
+   * Without this function, `auto` takes a GPU if there is an adapter. Throws NoGpuError.
+   */
   readonly chooseBackend?: (gpu: GPU, spec: PolicySpec, threads?: Threads) => Promise<BackendChoice>;
-  readonly threads?: Threads; // that large models compute in on the CPU; one where nothing is said
-  /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
+  readonly threads?: Threads; // threads that large models use on the CPU; one if left out
+  /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
-  /** Between two pieces of a stage that may take minutes: lets the event loop run, waits while the run is paused, throws when it is over. */
+  /**
+   * Called between two pieces of a stage that may take minutes. Lets the event loop run, waits while the run is paused,
+   * and throws if the run was replaced.
+   */
   readonly between?: () => Promise<void>;
-  readonly fenced?: () => boolean; // whether each stage of an update waits for the device
+  readonly fenced?: () => boolean; // true: each stage of an update waits until the device is done
 }
 
 /** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
@@ -27,11 +33,11 @@ export type OpenGpuPolicy = (
   options: {
     readonly seed: number;
     readonly storage: RunConfig['storage'];
-    readonly reason: string; // why this backend; '' where nothing had to be decided
-    readonly kernels?: KernelSet; // these and no others
-    readonly resumed?: KernelSet; // those a run that goes on began with
-    readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
+    readonly reason: string; // why this backend was chosen; '' if there was nothing to choose
+    readonly kernels?: KernelSet; // use this set and no other
+    readonly resumed?: KernelSet; // the set that a resumed run began with
+    readonly tune: boolean; // true: may use the set measured on this adapter earlier, and may measure for later runs
     readonly onLost?: (message: string) => void;
-    readonly progress?: (done: number, total: number) => void; // pipelines compiled
+    readonly progress?: (done: number, total: number) => void; // gets the number of compiled pipelines
   },
 ) => Promise<Policy>;

@@ -4,22 +4,26 @@ import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
-/** What only templates write; an observation that the agent prints itself is no observation. */
+/**
+ * Markers that may not appear outside a call. Only the chat template writes the first three; an agent that does would
+ * fake an observation or a new message.
+ */
 const FORGED = ['<tool_response>', '</tool_response>', '<|im_start|>', CLOSE];
 const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
 const MOST_SHOWN = 60;
 
-/** What a turn may say beside calls of these tools. */
+/** The rules for reading a turn. */
 export interface Reading {
-  readonly tools: readonly ToolSchema[];
-  readonly answerTag: boolean; // an answer stands in `<answer> … </answer>`; else it is what follows without a call
-  readonly markers?: readonly string[]; // special tokens of the tokenizer, which are not a turn's to write either
-  readonly quote?: Quote; // how a mistake repeats the agent's words; without it, by letters
+  readonly tools: readonly ToolSchema[]; // tools that may be called
+  readonly answerTag: boolean; // true: an answer is written in `<answer> … </answer>`; false: any text without a call is the answer
+  readonly markers?: readonly string[]; // special tokens of the tokenizer; a turn may not write these either
+  readonly quote?: Quote; // shortens the agent's words for an error message; default: cuts them to 60 letters
 }
 
 /**
- * Reads a turn as Hermes models write it (NousResearch/Hermes-Function-Calling): a thought in `<think>`, text, and one
- * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A list of one call is a call, as SmolLM2 was taught.
+ * Reads a turn in the format of Hermes models (NousResearch/Hermes-Function-Calling): a thought in `<think>`, then text with one
+ * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A JSON list with one call in it is read as
+ * that call, because SmolLM2 was trained to write calls so.
  */
 export function readHermes(text: string, { tools, answerTag, markers = [], quote = cut }: Reading): ReadTurn {
   const think = THINK.exec(text);
@@ -83,7 +87,7 @@ function readCall(text: string, tools: readonly ToolSchema[], quote: Quote): Cal
 
 const FORM = '{"name": "…", "arguments": {…}}';
 
-/** The first thing wrong with the arguments of a call, in words; null where nothing is. */
+/** The first mistake in the arguments of a call, in words, or null if they are right. */
 function wrongArgument(given: JsonRecord, { function: { name, parameters } }: ToolSchema, quote: Quote): string | null {
   const names = parameters.required.join(', ');
   const stray = Object.keys(given).find((key) => !Object.hasOwn(parameters.properties, key));
@@ -115,7 +119,10 @@ function fits(value: unknown, { type, enum: choices }: Property): boolean {
   }
 }
 
-/** A turn of each kind of mistake that can be made with these tools, `right` being the arguments of a call that is right. */
+/**
+ * Wrong turns, at least one for each kind of mistake possible with these tools. `right` has the arguments of a correct
+ * call.
+ */
 export function wrongTurns({ tools }: Pick<Reading, 'tools'>, right: JsonRecord): readonly string[] {
   const call = (name: string, given: unknown) => `${OPEN}${JSON.stringify({ name, arguments: given })}${CLOSE}`;
   const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => [

@@ -3,15 +3,15 @@ import { EnvironmentFileError } from './declaration.ts';
 import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
 import type { Sandbox, Statics } from './sandbox.ts';
 
-/** What an environment's static fields settle. */
+/** The settings in an environment class's static fields, with defaults filled in. */
 export interface Settled {
   readonly tasks: { readonly train: number; readonly test: number };
   readonly maxTurns: number;
-  /** Weights of the reward's parts by name; a part without one counts once. */
+  /** Weight of each part of the reward, by name. A part without a weight has weight 1. */
   readonly weights: Readonly<Record<string, number>>;
 }
 
-/** Something the check found, once for all episodes it came up in. */
+/** A problem that the check found. It is listed once; `episodes` counts how often it came up. */
 export interface Finding {
   readonly kind: 'fault' | 'warning';
   readonly text: string;
@@ -19,24 +19,30 @@ export interface Finding {
   readonly episodes: number;
 }
 
-/** What the check found out. Rewards are weighted sums, means over episodes. */
+/**
+ * The result of the check. `chance`, `expert` and `nonsense` are the mean reward of each player; an episode's reward is
+ * the weighted sum of its parts.
+ */
 export interface CheckReport {
   readonly settled: Settled;
   readonly episodes: number;
   readonly turns: number;
   readonly chance: number;
-  /** Null where the class has no expert. */
+  /** Null if the class has no `expert()`. */
   readonly expert: number | null;
   readonly nonsense: number;
   readonly longestPrompt: number; // characters
-  readonly longestReply: number;
+  readonly longestReply: number; // characters
   readonly findings: readonly Finding[];
 }
 
 const MOST_TASKS = 1_000_000;
 const MOST_TURNS = 64;
 
-/** The static fields with their defaults. Throws EnvironmentFileError on values that cannot be. */
+/**
+ * Checks the static fields and fills in defaults. Throws EnvironmentFileError if a value is out of range or of the wrong
+ * type.
+ */
 function settled({ tasks, maxTurns = 8, weights = {} }: Statics): Settled {
   const counts = { train: 1000, test: 200, ...(typeof tasks === 'object' ? tasks : {}) };
   for (const split of ['train', 'test'] as const) {
@@ -64,8 +70,10 @@ function settled({ tasks, maxTurns = 8, weights = {} }: Statics): Settled {
 }
 
 /**
- * Plays an environment as chance, as its expert and with nonsense, and again in another order in another sandbox, and says what is
- * wrong with it. `open` opens a new sandbox with it each time; `episodes` tasks are played, of training and of the test in turn.
+ * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words it was
+ * told, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new sandbox, with the tasks
+ * in reverse order, to see that the same moves give the same episodes. The report lists what is wrong. Each call of `open`
+ * opens a new sandbox with the environment. `episodes` is the number of tasks; training and test tasks alternate.
  */
 export async function checkEnvironment(
   declaration: Declaration,
@@ -165,7 +173,7 @@ export async function checkEnvironment(
   };
 }
 
-/** Tasks to check with, of both splits in turn until one has no more. */
+/** The tasks to play. Training and test tasks alternate; when one kind runs out, the rest are of the other kind. */
 function tasksOf({ tasks }: Settled, episodes: number): readonly TaskOf[] {
   const list: TaskOf[] = [];
   for (let index = 0; list.length < episodes && index < Math.max(tasks.train, tasks.test); index++) {
@@ -198,7 +206,10 @@ const lastWords = (move: Move | undefined) =>
       : Object.values(move.values).filter((value) => typeof value === 'string');
 const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(said)]);
 
-/** Tasks whose prompt has the expert's last words. Words that most prompts have are a list to choose from, and give nothing away. */
+/**
+ * How many tasks have the expert's last words in their prompt. Words in more than a fifth of all prompts do not count:
+ * they are probably a list to choose from, not the answer.
+ */
 function givenAway(experts: readonly Play[]): number {
   const prompts = experts.map(({ prompt }) => prompt.toLowerCase());
   const often = (word: string) => prompts.filter((prompt) => prompt.includes(word)).length > prompts.length / 5;
@@ -214,7 +225,10 @@ function givenAway(experts: readonly Play[]): number {
   ).length;
 }
 
-/** Findings, each once, with the episodes it came up in. */
+/**
+ * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers count as the same
+ * finding.
+ */
 class Findings {
   readonly #found = new Map<string, Finding>();
 
@@ -224,7 +238,7 @@ class Findings {
     this.#found.set(key, { kind, text, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
   }
 
-  /** Faults first, then those that came up most. */
+  /** All findings: faults first, then warnings; within each kind, the most frequent first. */
   list(): readonly Finding[] {
     return [...this.#found.values()].toSorted((a, b) => a.kind.localeCompare(b.kind) || b.episodes - a.episodes);
   }

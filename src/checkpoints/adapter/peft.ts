@@ -6,18 +6,19 @@ import { bytesOf, FILES, type Files } from '../checkpointFolder.ts';
 import { adapterCard } from './adapterCard.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
-/** The file of a PEFT adapter's folder that has its numbers. */
+/** The file with the weights, in the folder of a PEFT adapter. */
 export const PEFT_WEIGHTS = 'adapter_model.safetensors';
 
-/** What PEFT puts before the names of a causal language model's tensors. */
+/** The prefix that PEFT adds to the tensor names of a causal language model. */
 const PREFIX = 'base_model.model.';
 
 const REMEDY =
   'Choose the folder that PEFT saved (save_pretrained), and the model that the adapter was trained beside.';
 
 /**
- * Adapters as the folder of a PEFT adapter, which `PeftModel.from_pretrained` opens: numbers as float32, and where the model has a value head that in a file
- * beside, which PEFT does not look at. `weights` has every tensor of `adapterParameters`; throws where one is missing.
+ * Writes adapters as the folder of a PEFT adapter, which `PeftModel.from_pretrained` can open. Numbers are float32. If the
+ * model has a value head, its weights go into a separate file, which PEFT ignores. `weights` must have every tensor of
+ * `adapterParameters`; throws if one is missing.
  */
 export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: Weights, base: string | null): Files {
   const tensors = adapterParameters(model, adapters).map(({ name, shape }) => {
@@ -28,7 +29,7 @@ export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: 
   return peftFolder(new Map(tensors), adapters, base);
 }
 
-/** The same of tensors that know their shapes. */
+/** Like `peftFiles`, but each tensor brings its own shape, so no model configuration is needed. */
 export function peftFolder(
   learned: ReadonlyMap<string, SafeTensor>,
   adapters: AdapterConfig,
@@ -48,14 +49,16 @@ export function peftFolder(
   ]);
 }
 
-/** An adapter's folder that was read. */
+/** The contents of a PEFT adapter's folder. */
 export interface PeftAdapter extends PeftConfig {
-  readonly weights: Weights; // every tensor of `adapterParameters`, float32
+  readonly weights: Weights; // all tensors of `adapterParameters`, as float32
 }
 
 /**
- * Reads the folder of a PEFT adapter for the model that it was trained beside. A value head that the model has and the folder has not is 0. Throws FormatError
- * as `readPeftConfig` does, and with all tensors that are missing, of another shape, more than the adapters have, or not finite.
+ * Reads the folder of a PEFT adapter. `model` is the base model it was trained with. If the model has a value head and the
+ * folder has none, the value head's weights are 0. Throws FormatError for the reasons `readPeftConfig` does. It also throws
+ * FormatError, with a list of all bad tensors, if a tensor is missing, has another shape, is unknown to the adapters, is not
+ * of a float type, or has a number that is not finite.
  */
 export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   const [config, numbers] = [PEFT_CONFIG, PEFT_WEIGHTS].map((name) => {

@@ -6,37 +6,37 @@ import { type KeptMetric, readRun, textOf } from './keptRun.ts';
 
 const KEY = 'rollout-playground-run-';
 const COUNTED = 'rollout-playground-runs-counted';
-/** Runs that the list holds. */
+/** The most runs the list can have. */
 export const MOST_RUNS = 24;
-/** Lines that can still be told apart. */
+/** The most runs drawn at once: more lines would be hard to tell apart. */
 export const MOST_SHOWN = 6;
 
-/** A run of an earlier visit: to go on with, or why that cannot be. */
+/** A run from an earlier visit that can be resumed, or the reason why it can't. */
 export interface Offer {
   readonly slot: string;
-  readonly run: Run | null; // null: it cannot be read
-  readonly order: number; // later saves have higher ones
+  readonly run: Run | null; // null if it cannot be read
+  readonly order: number; // a later save has a higher number
   readonly savedAt: number; // ms since 1970
-  readonly problem: string;
+  readonly problem: string; // why it can't be resumed
 }
 
 interface RunsState {
   readonly runs: readonly Run[]; // newest first
-  readonly slots: readonly (number | null)[]; // ids of the runs drawn, by the colour they have
+  readonly slots: readonly (number | null)[]; // one slot per line colour: the id of the run drawn in it
   readonly baseline: number | null;
-  readonly deleted: Run | null; // can be brought back
-  readonly growing: Run | null; // trained to be compared, and drawn while it is; listed once it is done
+  readonly deleted: Run | null; // the run deleted last; `undelete` brings it back
+  readonly growing: Run | null; // a comparison run in training: drawn now, added to the list when it is done
   readonly metric: KeptMetric;
-  readonly problem: string | null; // why something is not kept
-  readonly savedAt: number | null; // ms since 1970, of the run under way
-  readonly refused: string; // why it is not saved; ''
-  readonly replaced: Run | null; // another took its place: it can be brought back
-  readonly offers: readonly Offer[]; // newest first; none that another tab goes on with
+  readonly problem: string | null; // why a run could not be kept in the list's storage
+  readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
+  readonly refused: string; // why the current run cannot be saved; '' if nothing is wrong
+  readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
+  readonly offers: readonly Offer[]; // newest first, without runs that are open in another tab
 }
 
 /**
- * The runs of this page: those that are listed and which of them are compared, whether the one under way is saved, and those that can
- * be gone on with. Behind it lie the browser's storage, for the list, and its database, for whole runs: see `saving.ts`.
+ * The runs of this page: the list, the runs drawn from it, whether the current run is saved, and the runs that can be resumed.
+ * The list is kept in the browser's local storage. Whole runs are kept in its database; see `saving.ts`.
  */
 export const useRuns = create<RunsState>()(() => ({
   runs: stored(),
@@ -52,7 +52,7 @@ export const useRuns = create<RunsState>()(() => ({
   offers: [],
 }));
 
-/** Runs of this browser, newest first; those that cannot be read are put aside, and that is told. */
+/** The runs kept in this browser, newest first. Runs that cannot be read are put aside and the person gets a notice. */
 function stored(): Run[] {
   try {
     const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
@@ -67,18 +67,18 @@ function stored(): Run[] {
     }
     return runs.flatMap(({ run }) => run ?? []).sort((a, b) => b.id - a.id);
   } catch {
-    return []; // no storage here: runs last as long as the page
+    return []; // without storage, runs last until the page is closed
   }
 }
 
-/** The number of the next run, given to no other tab: what storage has counted so far is looked at each time. */
+/** The number of the next run. Each call reads the counter in storage, so that no two tabs use the same number. */
 export function nextId(): number {
   const { runs, deleted } = useRuns.getState();
   const id = Math.max(0, ...runs.map((run) => run.id), ...idsInStorage(), deleted?.id ?? 0) + 1;
   try {
     localStorage.setItem(COUNTED, String(id));
   } catch {
-    // without storage there is nothing that tabs could share
+    // without storage, tabs share no runs, so their numbers cannot collide
   }
   return id;
 }
@@ -94,8 +94,8 @@ function idsInStorage(): number[] {
 }
 
 /**
- * Puts a run into the list, or in place of what it was; the oldest beyond 24 are forgotten. Returns its number, which is another one
- * where a second tab has kept a run of its own under it.
+ * Puts a run into the list, or replaces its earlier state there. Beyond 24 runs the oldest are deleted. Returns the run's
+ * number: a new one if another tab has already kept a different run under the old number.
  */
 export function putRun(given: Run): number {
   const run = isAnothers(given) ? { ...given, id: nextId() } : given;
@@ -107,6 +107,7 @@ export function putRun(given: Run): number {
   return run.id;
 }
 
+/** True if storage has a different run under this number. */
 function isAnothers({ id, started }: Run): boolean {
   try {
     const there = readRun(localStorage.getItem(`${KEY}${id}`) ?? '');
@@ -116,7 +117,7 @@ function isAnothers({ id, started }: Run): boolean {
   }
 }
 
-/** Follows what other tabs keep and forget. Returns a function that stops. */
+/** Updates the list when another tab keeps or deletes a run. Returns a function that stops this. */
 export function bindRuns(): () => void {
   const onStorage = ({ key }: StorageEvent) => {
     if (key?.startsWith(KEY)) useRuns.setState({ runs: stored() });
@@ -139,19 +140,22 @@ export function deleteRun(id: number): void {
   });
 }
 
-/** Brings the run deleted last back. */
+/** Brings back the run that was deleted last. */
 export function undelete(): void {
   const { deleted } = useRuns.getState();
   if (deleted) putRun(deleted);
   useRuns.setState({ deleted: null });
 }
 
-/** All runs that can be drawn over each other. */
+/** All runs that can be drawn in one chart. */
 export function comparable({ runs, growing }: Pick<RunsState, 'runs' | 'growing'>): readonly Run[] {
   return growing ? [...runs, growing] : runs;
 }
 
-/** Draws a run or takes it off the chart; the others keep their colours. False when there is no room for another line. */
+/**
+ * Draws a run, or takes it off the chart. The other runs keep their colours. Returns false if the chart has no room for
+ * another line.
+ */
 export function toggleShown(id: number): boolean {
   const { slots } = useRuns.getState();
   const on = slots.includes(id);
@@ -174,6 +178,6 @@ function erase(id: number): void {
   try {
     localStorage.removeItem(`${KEY}${id}`);
   } catch {
-    // what cannot be stored cannot have been stored
+    // if storage is blocked, the run was never stored
   }
 }

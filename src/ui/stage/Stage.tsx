@@ -11,7 +11,10 @@ import { toTask, useStage } from './stageStore.ts';
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
-/** What a first visit opens: an agent before and after training at the same task, and the way to train one, to play, to the lab. */
+/**
+ * The page a first visit opens. It shows an agent before and after training on the same task, with links to train one, to
+ * play, and to the lab.
+ */
 export function Stage() {
   return (
     <>
@@ -27,7 +30,7 @@ export function Stage() {
   );
 }
 
-/** What the stage says and shows of the recording of the chosen preset, wherever it stands. */
+/** The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too. */
 export function StagePanel() {
   useStillReplay();
   return (
@@ -38,7 +41,7 @@ export function StagePanel() {
   );
 }
 
-/** The recording, once it is there. */
+/** The recording, once it has loaded. */
 function Shown() {
   const preset = useConfig((s) => s.preset);
   const recording = useRecording(preset);
@@ -58,7 +61,10 @@ function Shown() {
   return recording ? <Duel recording={recording} preset={preset} /> : <div className="boards" aria-busy="true" />;
 }
 
-/** The lab's recording stands still while the stage is on view, and goes on with the lab. */
+/**
+ * Pauses the lab's recording while the stage is on screen. It continues when the stage closes, unless the visitor prefers
+ * reduced motion.
+ */
 function useStillReplay(): void {
   useEffect(() => {
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
