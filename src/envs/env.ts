@@ -29,7 +29,7 @@ export const ENV_KNOBS = [
 /** Values of all knobs of an environment that may change between batches: the numeric ones and two switches. */
 export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]> {
   readonly grammar: boolean;
-  readonly rewardOnLastAction: boolean; // false: a turn is paid on the last token of the observation that follows it
+  readonly rewardOnLastAction: boolean; // true: a turn's reward goes on its last action token; false: on the last token of the observation that follows it
 }
 
 /** An episode in progress. Replaying the same action tokens with the same task and luck gives the same episode. */

@@ -43,7 +43,7 @@ export interface Stepper {
   readonly written: readonly WrittenToken[]; // so far, prompt included
   readonly payments: readonly Payment[];
   readonly taken: readonly TakenTurn[];
-  readonly parts: Readonly<Record<RewardPart, number>>; // paid so far
+  readonly parts: Readonly<Record<RewardPart, number>>; // sum of rewards so far, by part
   readonly turn: number; // number of the current turn, from 1
   readonly draft: number; // tokens the agent has drawn in the current turn
   readonly state: number; // grammar state of the next draw

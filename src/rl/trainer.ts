@@ -30,7 +30,7 @@ import {
 import { explainSkips } from './skips.ts';
 import { batchView, summarize } from './summarize.ts';
 
-/** What a training run is made of. */
+/** Everything a training run needs: its parts, its configuration, its progress, and listeners. */
 export interface Run {
   readonly policy: Policy;
   readonly env: ToolEnv;
