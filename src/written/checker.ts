@@ -106,7 +106,7 @@ export async function checkEnvironment(
       if (cut !== undefined) found.add('warning', `A tool said ${cut} characters; they are cut.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
       if (Object.keys(rules.weights).length > 0 && !(name in rules.weights))
-        found.add('warning', `The reward’s part ${name} has no weight and counts once.`, null);
+        found.add('warning', `static weights has no entry for the reward’s part ${name}, so its weight is 1.`, null);
     }
   }
   const again = await open();
@@ -139,7 +139,7 @@ export async function checkEnvironment(
   else if (byExpert <= byChance)
     found.add(
       'fault',
-      `The expert earns ${byExpert.toFixed(2)}, chance ${byChance.toFixed(2)}: where nothing beats chance, the reward is wrong.`,
+      `The expert earns ${byExpert.toFixed(2)}, chance ${byChance.toFixed(2)}: if nothing beats chance, something is wrong with the reward.`,
       null,
     );
   if (byExpert !== null && byNonsense >= byExpert)

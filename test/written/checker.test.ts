@@ -47,12 +47,12 @@ test.each([
     /same actions gave another episode/,
   ],
   ['it asks for a chance of its own', { guess: 'if (Math.random() < .5) return "x";' }, /draw/],
-  ['the reward is turned round', { reward: 'this.done ? 0 : 1' }, /where nothing beats chance/],
-  ['every turn is paid the same', { reward: '1' }, /where nothing beats chance/],
+  ['the reward is turned round', { reward: 'this.done ? 0 : 1' }, /nothing beats chance/],
+  ['every turn is paid the same', { reward: '1' }, /nothing beats chance/],
   ['the reward is no number', { reward: '{ solved: 0 / 0 }' }, /solved = NaN/],
   ['a tool returns no text', { guess: 'if (n > 12) return n;' }, /returned number/],
   ['reset returns nothing', { reset: 'return;' }, /reset\(\) returned undefined/],
-  ['the expert calls a tool wrongly', { expert: '"one"' }, /where nothing beats chance/],
+  ['the expert calls a tool wrongly', { expert: '"one"' }, /nothing beats chance/],
 ])('found: %s', async (_name, planted, says) => {
   const { findings } = await check(numbers(planted));
   expect(findings.map(({ text }) => text).join('\n')).toMatch(says);
