@@ -36,7 +36,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await unfold(page, 'Objective');
   const before = await boxes(page);
   await page.locator('[data-knob="entropyCoef"] label').hover();
-  await page.getByTestId('acting').getByText('Rewards indecision').waitFor();
+  await page.getByTestId('acting').getByText('high entropy').waitFor();
   expect(await litTerms(page)).toEqual(['entropy']);
   expect(await litTokens(page)).toBe(await trained(page));
   expect(await boxes(page)).toEqual(before);
