@@ -5,7 +5,7 @@ import type { Experiment } from './experimentDefinition.ts';
 export const preferences: Experiment = {
   label: 'Preferences',
   question: 'Does the agent exploit a learned reward, and does a KL penalty prevent it?',
-  doc: 'Multi-hop search where only a reward model pays, not the environment. It is fitted to a labeller to whom a call is worth as much as a right answer. The weight of the KL was chosen on seed 1 among 0, .02, .05, .1, .2 and .5.',
+  doc: 'Multi-hop search where only a reward model pays, not the environment. The reward model learns from a simulated labeller who values a tool call as much as a right answer. The weight of the KL was chosen on seed 1 among 0, .02, .05, .1, .2 and .5.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: [
     { key: 'rlhf', label: 'KL .5 in the loss', set: PRESETS.rlhf.set, against: 'rlhf-hack' },

@@ -96,7 +96,7 @@ export function readDeclaration(source: string): Declaration {
 }
 
 /** Types taken away, `export default` as an assignment; lines stay where they are. */
-function erased(source: string): string {
+export function erased(source: string): string {
   try {
     return transform(source, { transforms: ['typescript', 'imports'], disableESTransforms: true }).code;
   } catch (error) {

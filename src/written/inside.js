@@ -2,15 +2,15 @@
 // What runs inside the sandbox beside a person's environment: it makes episodes of their class, calls its methods and writes down what
 // came of it. Begun before the class, it keeps the builtins it needs, so that nothing the class does to them reaches it.
 // `task` says how far it is; the host stops a method that computes too long, and calls `serve` again, which goes on after it.
-(() => {
+(rng) => {
   'use strict';
+  const { random, Purpose } = rng;
   const { parse, stringify } = JSON;
   const { freeze, keys, getPrototypeOf, getOwnPropertyNames, getOwnPropertyDescriptor, defineProperty } = Object;
   const { apply } = Reflect;
   const { isFinite, isInteger } = Number;
   const asText = String;
   const { isArray } = Array;
-  const { floor } = Math;
   const cut = String.prototype.slice;
   const push = Array.prototype.push;
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, InternalError];
@@ -59,33 +59,18 @@
     freezeAll(getPrototypeOf([][Symbol.iterator]()));
   }
 
-  /** Draws from four words (sfc32); the same words give the same draws everywhere. */
-  function drawFrom([a, b, c, d]) {
-    const next = () => {
-      const t = (a + b + d) | 0;
-      d = (d + 1) | 0;
-      a = b ^ (b >>> 9);
-      b = (c + (c << 3)) | 0;
-      c = ((c << 21) | (c >>> 11)) + t;
-      return (t >>> 0) / 4294967296;
-    };
-    for (let i = 0; i < 12; i++) next();
+  /** What reset(task) and expert(draw) are given: the project's own random numbers; the same key gives the same draws everywhere. */
+  function drawFrom([seed, a, b]) {
+    const { next, int: below, shuffle: mix } = random(seed, Purpose.environment, a, b);
     const int = (n) => {
       if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${asText(n)}): it takes a whole number from 1.`);
-      return floor(next() * n);
+      return below(n);
     };
     const pick = (list) => {
       if (!isArray(list) || list.length === 0) throw new RangeError('draw.pick takes a list with something in it.');
       return list[int(list.length)];
     };
-    const shuffle = (list) => {
-      const mixed = [...list];
-      for (let i = mixed.length - 1; i > 0; i--) {
-        const j = int(i + 1);
-        [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
-      }
-      return mixed;
-    };
+    const shuffle = (list) => mix([...list]);
     return freeze({ next, int, pick, shuffle, chance: (p) => next() < p });
   }
 
@@ -139,10 +124,10 @@
   }
 
   const operations = {
-    open({ split, index, words, id }) {
+    open({ split, index, chance, id }) {
       const environment = new Environment();
       episodes.set(id, environment);
-      return textOf('reset()', environment.reset(freeze({ split, index, draw: drawFrom(words) })));
+      return textOf('reset()', environment.reset(freeze({ split, index, draw: drawFrom(chance) })));
     },
     call({ id, tool, values }) {
       const environment = episodes.get(id);
@@ -160,10 +145,10 @@
       if (typeof environment.answer === 'function') environment.answer(text);
       return { text: '', over: true };
     },
-    expert({ id, words }) {
+    expert({ id, chance }) {
       const environment = episodes.get(id);
       if (typeof environment.expert !== 'function') return { none: true };
-      const move = environment.expert(drawFrom(words));
+      const move = environment.expert(drawFrom(chance));
       if (typeof move === 'string') return { answer: apply(cut, move, [0, LONGEST]) };
       if (typeof move !== 'object' || move === null || typeof move.tool !== 'string') {
         return problem('expert() has to return { tool, arguments } or a text.');
@@ -232,4 +217,4 @@
       return stringify(task.replies);
     },
   };
-})();
+};

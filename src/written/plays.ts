@@ -1,6 +1,6 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
-import type { Reply, Request, Sandbox } from './sandbox.ts';
+import type { ChanceKey, Reply, Request, Sandbox } from './sandbox.ts';
 
 /** Which task: tasks of training and of the test differ by index, never by luck. */
 export interface TaskOf {
@@ -49,11 +49,8 @@ interface Course {
   over: boolean;
 }
 
-/** Four words of chance for a task; the same task has the same ones everywhere. */
-function wordsOf(seed: number, { split, index }: TaskOf): readonly number[] {
-  const draw = random(seed, Purpose.environment, index, split === 'train' ? 0 : 1);
-  return Array.from({ length: 4 }, () => draw.int(2 ** 24));
-}
+/** The key of a task's chance; the same task has the same one everywhere. */
+const chanceOf = (seed: number, { split, index }: TaskOf): ChanceKey => [seed, index, split === 'train' ? 0 : 1];
 
 /**
  * Plays tasks side by side, one crossing a turn for all of them. A task has the same chance in it whoever plays. An episode ends when
@@ -98,7 +95,7 @@ export function playTasks(
   };
   ask(
     courses,
-    ({ id, task }) => ({ op: 'open', id, ...task, words: wordsOf(seed, task) }),
+    ({ id, task }) => ({ op: 'open', id, ...task, chance: chanceOf(seed, task) }),
     (course, reply) => (course.prompt = reply.text ?? ''),
   );
   for (let turn = 0; turn < maxTurns; turn++) {
@@ -108,7 +105,7 @@ export function playTasks(
     if (player === EXPERT) {
       ask(
         going,
-        ({ id, task }) => ({ op: 'expert', id, words: wordsOf(seed + turn + 1, task) }),
+        ({ id, task }) => ({ op: 'expert', id, chance: chanceOf(seed + turn + 1, task) }),
         (course, { none, answer, tool = '', values }) => {
           if (none) course.over = true;
           else chosen.set(course, answer === undefined ? { tool, values: (values ?? {}) as Values } : { answer });

@@ -1,20 +1,25 @@
 import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
 import { visible } from '../base/visible.ts';
-import { type Declaration, EnvironmentFileError } from './declaration.ts';
+// oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
+import rngSource from '../base/rng.ts?raw';
+import { type Declaration, EnvironmentFileError, erased } from './declaration.ts';
 import inside from './inside.js?raw';
 
-/** What is asked of the sandbox, for one episode each. `words` are four 32-bit numbers that chance is drawn from. */
+/** Seed and two counters of `random` in src/base/rng.ts. */
+export type ChanceKey = readonly [seed: number, a: number, b: number];
+
+/** What is asked of the sandbox, for one episode each. `chance` is the key of its random numbers. */
 export type Request =
   | {
       readonly op: 'open';
       readonly id: number;
       readonly split: 'train' | 'test';
       readonly index: number;
-      readonly words: readonly number[];
+      readonly chance: ChanceKey;
     }
   | { readonly op: 'call'; readonly id: number; readonly tool: string; readonly values: readonly unknown[] }
   | { readonly op: 'answer'; readonly id: number; readonly text: string }
-  | { readonly op: 'expert'; readonly id: number; readonly words: readonly number[] }
+  | { readonly op: 'expert'; readonly id: number; readonly chance: ChanceKey }
   | { readonly op: 'reward' | 'close'; readonly id: number };
 
 /** What came of a request; `problem` is a fault of the environment, and then nothing else is there but its line. */
@@ -90,7 +95,9 @@ export async function openSandbox(
       fd_write: () => 0,
     }),
   });
-  const own = vm.evalCode(inside, 'playground.js');
+  const rng = vm.newObject();
+  vm.callFunction(vm.evalCode(`(function (exports) { ${erased(rngSource)}\n})`, 'rng.js'), vm.undefined, rng).dispose();
+  const own = vm.callFunction(vm.evalCode(inside, 'playground.js'), vm.undefined, rng);
   const part = (name: string) => own.getProp(name);
   const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
   const begin = vm.newFunction('begin', () => {

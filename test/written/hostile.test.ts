@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { Purpose, random } from '../../src/base/rng.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
 import { acting, sandboxOf } from './machine.ts';
 
-const OPEN = { op: 'open', id: 0, split: 'train', index: 0, words: [1, 2, 3, 4] } as const;
+const OPEN = { op: 'open', id: 0, split: 'train', index: 0, chance: [1, 2, 3] } as const;
 const CALL = { op: 'call', id: 0, tool: 'act', values: ['x'] } as const;
 
 /** What a tool does; what is said of it. Each is on line 6 of its file. */
@@ -100,6 +101,15 @@ test.each(BODIES)('%s: the sandbox says so, with its line, and serves the next c
     expect(reply.line, name).toBe(6);
   if (!/^done|late|NaN|finite/.test(reply.problem ?? '')) expect(next.text, name).toBe('seen 1');
   expect(performance.now() - before, name).toBeLessThan(60_000); // a machine at work; idle, the slowest takes two seconds
+});
+
+test('an episode draws the project’s own random numbers, by its key', async () => {
+  const sandbox = await sandboxOf(acting('    return word;'));
+  const keys = [[1, 2, 3] as const, [1, 2, 4] as const, [7, 0, 0] as const];
+  const replies = sandbox.serve(keys.map((chance, id) => ({ ...OPEN, id, chance })));
+  sandbox.dispose();
+  const drawn = keys.map(([seed, a, b]) => random(seed, Purpose.environment, a, b).int(1000));
+  expect(replies.map(({ text }) => text)).toEqual(drawn.map((n) => `begin ${n}`));
 });
 
 test('a text longer than a model reads is cut, and how long it was is told', async () => {

@@ -41,8 +41,8 @@ interface Entrant {
 }
 
 /**
- * Races the two sets: each is compiled, its numbers are held against the reference, then they are timed in turns. The `first` is taken
- * unless the other is right and faster. Pull it slice by slice; `return(null)` ends it at any time.
+ * Chooses the faster of the two kernel sets. It compiles each, compares its numbers with the reference, then times the two in turns. It
+ * takes `first` unless the other one is right and faster. Pull it slice by slice; `return(null)` ends it at any time.
  */
 export async function* tune(
   first: KernelSet,
