@@ -19,6 +19,7 @@ const tests = path.join(root, 'test/python');
 const cache = path.join(root, 'node_modules/.cache/python');
 const wanted = [3, 10];
 const ROOM = 12; // GB, while packages are unpacked
+const UV = 'uv==0.13.9';
 
 const args = process.argv.slice(2);
 /** Takes an option out of the arguments. @param {string} name */
@@ -93,12 +94,18 @@ function environment() {
   for (const list of lists) console.log(readFileSync(path.join(tests, list), 'utf8').trim());
   rmSync(folder, { recursive: true, force: true });
   run(python(), ['-m', 'venv', folder]);
+  // most modules are never imported: those that are compile then
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', '--no-compile'];
+  // uv unpacks the same packages in less than half of pip's processor time; where it can't be had, or can't install, pip does it
+  const hasUv = spawnSync(interpreter, [...pip, UV], { cwd: root, stdio: 'ignore' }).status === 0;
+  const uv = ['-m', 'uv', 'pip', 'install', '--quiet', '--no-cache', '--python', interpreter];
   for (const list of lists) {
     const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
-    // most modules are never imported: those that are compile then
-    const lean = ['--quiet', '--no-cache-dir', '--no-compile'];
-    const install = ['-m', 'pip', 'install', ...lean, ...alone, '-r', path.join(tests, list)];
-    if (spawnSync(interpreter, install, { cwd: root, stdio: 'inherit' }).status !== 0) {
+    const installed = (hasUv ? [uv, pip] : [pip]).some((install) => {
+      const packages = [...install, ...alone, '-r', path.join(tests, list)];
+      return spawnSync(interpreter, packages, { cwd: root, stdio: 'inherit' }).status === 0;
+    });
+    if (!installed) {
       const { why, excused } = installFailure(list, () => registryAnswers(interpreter));
       cannot(why, excused);
     }

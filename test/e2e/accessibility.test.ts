@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allTurnsDrawn, axeInBothThemes, DEVICES, launch, pause, train, unfold, visit, visitStill } from './lab.ts';
+import { allTurnsDrawn, axeInBothThemes, DEVICES, launch, pause, train, unfold, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test.each(DEVICES)(
 );
 
 test('the theme follows the system, can be set, and is kept', async () => {
-  const { page } = await visit(browser, { colorScheme: 'light' });
+  const { page } = await visitStill(browser, { colorScheme: 'light' });
   const base = () =>
     page.evaluate(() => getComputedStyle(document.querySelector('.trajectory') ?? document.body).backgroundColor);
   expect(await base()).toBe('rgb(255, 255, 255)');
@@ -80,7 +80,7 @@ test('the theme follows the system, can be set, and is kept', async () => {
 });
 
 test('with reduced motion nothing is animated', async () => {
-  const { page } = await visit(browser, { reducedMotion: 'reduce' });
+  const { page } = await visitStill(browser);
   const moving = await page.evaluate(
     () =>
       [...document.querySelectorAll('*')].filter((e) => !/^0s(, 0s)*$/.test(getComputedStyle(e).transitionDuration))

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axe, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('“2 changed” opens the list of changes and leaves the run alone; what is put back is put back without a restart', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: '#/lab?seed=9&learningRate=0.01' });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: '#/lab?seed=9&learningRate=0.01' });
   await train(page, 2);
   const before = (await read(page)).update;
   await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
@@ -36,7 +36,7 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
 });
 
 test('on a phone the list opens from the header, with targets of 44 px', async () => {
-  const { page } = await visit(browser, { hash: '#/lab?seed=9&entropyCoef=0.5', viewport: PHONE, hasTouch: true });
+  const { page } = await visitStill(browser, { hash: '#/lab?seed=9&entropyCoef=0.5', viewport: PHONE, hasTouch: true });
   await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
   await page.getByRole('dialog').getByText('0.02 → 0.5').waitFor();
   expect(await tooSmall(page)).toEqual([]);

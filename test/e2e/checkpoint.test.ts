@@ -7,7 +7,7 @@ import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { unpackedRun } from '../../src/runs/packed.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
-import { axeInBothThemes, checksum, DEVICES, launch, read, stepped, tooSmall, visitStill } from './lab.ts';
+import { axe, checksum, DEVICES, launch, read, stepped, tooSmall, visitStill } from './lab.ts';
 
 const RUN =
   '#/lab?v=1&seed=7&backend=cpu&prompts=4&groupSize=2&minibatches=2&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=8';
@@ -75,9 +75,9 @@ test('a run goes from the page to Node and back to another page, and each goes o
 });
 
 test.each(DEVICES)(
-  '%s: what is no checkpoint is refused with its reasons, and the run that is there stays',
-  async (device, viewport) => {
-    const { page, problems } = await visitStill(browser, { hash: RUN, viewport });
+  '%s, %j, %s: what is no checkpoint is refused with its reasons, and the run that is there stays',
+  async (device, viewport, colorScheme) => {
+    const { page, problems } = await visitStill(browser, { hash: RUN, viewport, colorScheme });
     await stepped(page, 1);
     const before = await checksum(page);
     const files = new Map(checkpointFiles(await packed(await at(1))));
@@ -88,7 +88,7 @@ test.each(DEVICES)(
     await dialog.getByText('gpt2.zip can’t be imported.').waitFor();
     await dialog.getByText('config.json: architectures: got GPT2LMHeadModel; want LlamaForCausalLM').waitFor();
     await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await drop(page, 'bomb.zip', zipOf(new Map([['../x', new Uint8Array(9)]])));
@@ -97,7 +97,7 @@ test.each(DEVICES)(
     files.set(FILES.config, checkpointFiles(await packed(await at(1))).get(FILES.config) ?? new Uint8Array());
     await drop(page, 'plain.zip', zipOf(files));
     await dialog.getByText('an external model, Llama').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await checksum(page)).toBe(before);
     expect(problems).toEqual([]);

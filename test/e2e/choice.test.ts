@@ -37,7 +37,7 @@ test.each([
 );
 
 test('before any run the update screen tells what a recorded update changed, and why; what is not held is said', async () => {
-  const { page, problems } = await visit(browser, { reducedMotion: 'reduce' });
+  const { page, problems } = await visitStill(browser);
   await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
   await page.getByRole('link', { name: 'Update', exact: true }).click();
   const changes = page.getByTestId('changes').getByRole('button');
@@ -59,7 +59,7 @@ test('before any run the update screen tells what a recorded update changed, and
 test.each([DESKTOP, PHONE])(
   '$width × $height: your facts opens with a place to drop them, in sight; the sample file trains',
   async (viewport) => {
-    const { page, problems } = await visit(browser, { viewport, hasTouch: viewport === PHONE });
+    const { page, problems } = await visitStill(browser, { viewport, hasTouch: viewport === PHONE });
     await choosePreset(page, 'your-facts');
     const door = page.getByTestId('facts-door');
     await door.getByText('Drop a CSV file, or choose one').waitFor();

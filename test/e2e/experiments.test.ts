@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeInBothThemes, DEVICES, launch, visitStill } from './lab.ts';
+import { axe, DEVICES, launch, visitStill } from './lab.ts';
 
 const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=3&backend=cpu&arms=responses-8,turns-2';
 const RUN_MS = 60_000; // on a slow shared machine
@@ -131,15 +131,15 @@ test('a hostile address is put right and says so', async () => {
 });
 
 test.each(DEVICES)(
-  'axe finds nothing serious in either theme, while it runs and after: %s',
-  async (device, viewport) => {
+  'axe finds nothing serious, while it runs and after: %s, %j, %s',
+  async (device, viewport, colorScheme) => {
     const hash = TINY.replace('updates=3', 'updates=1').replace('responses-8,', '');
-    const { page } = await open(hash, { viewport });
+    const { page } = await open(hash, { viewport, colorScheme });
     await page.getByRole('button', { name: 'Start' }).click();
     await state(page, TWO).getByRole('progressbar').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await state(page, TWO).getByText('done').waitFor({ timeout: RUN_MS });
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
     if (device === 'phone') {
       const small = await page

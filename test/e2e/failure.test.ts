@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, unfold, visit } from './lab.ts';
+import { launch, read, train, unfold, visitStill } from './lab.ts';
 
 const HOSTILE = '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc';
 let browser: Browser;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('a typed value out of range says what was got and what is wanted, and stays in the box', async () => {
-  const { page } = await visit(browser, { worker: 'fake' });
+  const { page } = await visitStill(browser, { worker: 'fake' });
   await unfold(page, 'Optimizer');
   const box = page.getByLabel('Learning rate η', { exact: true });
   await box.fill('9');
@@ -26,7 +26,7 @@ test('a typed value out of range says what was got and what is wanted, and stays
 });
 
 test('a hostile address loads, is clamped, and lists its corrections', async () => {
-  const { page, problems } = await visit(browser, { hash: HOSTILE });
+  const { page, problems } = await visitStill(browser, { hash: HOSTILE });
   const list = page.getByTestId('corrections');
   await list.getByText('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.').waitFor();
   expect(await list.getByRole('listitem').count()).toBe(4);
@@ -36,7 +36,7 @@ test('a hostile address loads, is clamped, and lists its corrections', async () 
 });
 
 test('a worker that dies says so; curves and batch stay, and Start again works', async () => {
-  const { page } = await visit(browser, { worker: 'fake', hash: '#/lab?v=1&seed=666' });
+  const { page } = await visitStill(browser, { worker: 'fake', hash: '#/lab?v=1&seed=666' });
   await train(page, 4);
   const alert = page.getByTestId('problem');
   await alert.getByText('The training worker stopped').waitFor();
@@ -52,7 +52,7 @@ test('a worker that dies says so; curves and batch stay, and Start again works',
 });
 
 test('a worker that does not load says so', async () => {
-  const { page } = await visit(browser, { worker: 'missing' });
+  const { page } = await visitStill(browser, { worker: 'missing' });
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.getByTestId('problem').getByText('could not be loaded').waitFor();
   await page.getByRole('button', { name: 'Run training' }).waitFor();
@@ -60,7 +60,7 @@ test('a worker that does not load says so', async () => {
 });
 
 test('a long run draws at most 300 positions a chart', async () => {
-  const { page } = await visit(browser, { worker: 'fake' });
+  const { page } = await visitStill(browser, { worker: 'fake' });
   await train(page, 60);
   const charts = page.locator('.chart');
   expect(await charts.count()).toBe(6);

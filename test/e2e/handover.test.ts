@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
-import { axe, launch, PHONE, tooSmall, toScreen, visit } from './lab.ts';
+import { axe, launch, PHONE, tooSmall, toScreen, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('the run in the lab is downloaded as a folder for an engine, with what becomes of its knobs', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     hash: '#/lab?v=1&backend=cpu&seed=7&warmStart=none&updates=1&evalTasks=8',
   });
   await page.getByRole('button', { name: 'Run training' }).click();

@@ -10,17 +10,47 @@ import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
-/** The sizes that a screen is judged in. */
+/** The sizes that a screen is judged in, each with a theme: who looks at both sizes with axe has seen both themes. */
 export const DEVICES = [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
+  ['desktop', DESKTOP, 'dark'],
+  ['phone', PHONE, 'light'],
 ] as const;
 
 /** A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none. */
 export async function launch(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
   const { args, ...rest } = launchOptions();
   const plain = args.filter((arg) => !arg.includes('webgpu'));
-  return chromium.launch({ headless: true, ...rest, args: adapter === 'adapter' ? args : plain });
+  const slowMo = RACES === 'test' ? 60 : 0;
+  return chromium.launch({ headless: true, ...rest, slowMo, args: adapter === 'adapter' ? args : plain });
+}
+
+/**
+ * To find races on a quick machine (`RACES=page npx vitest run --mode all --project e2e`): `page` has the page fall behind the test, by
+ * answers of workers, code and files that come up to 400 ms late; `test` has the page run ahead, as each step of the test waits 60 ms.
+ */
+const RACES = process.env['RACES'];
+
+/** Has what workers say reach the page late, in its order. */
+function lateAnswers(): void {
+  let draws = 1;
+  window.Worker = class extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      let free = 0;
+      const passed = new WeakSet<Event>();
+      this.addEventListener('message', (event) => {
+        if (passed.has(event)) return;
+        event.stopImmediatePropagation();
+        draws = (draws * 48271) % 2147483647;
+        free = Math.max(free, performance.now() + (draws % 400));
+        setTimeout(() => {
+          const late = new MessageEvent('message', { data: event.data, ports: [...event.ports] });
+          passed.add(late);
+          this.dispatchEvent(late);
+        }, free - performance.now());
+      });
+    }
+  };
 }
 
 /** The page and all it complained of. */
@@ -52,6 +82,15 @@ export async function visit(
     if ((m.type() === 'error' || m.type() === 'warning') && !expected) problems.push(`${m.type()}: ${m.text()}`);
   });
   page.on('pageerror', (e) => problems.push(`pageerror: ${e.message}`));
+  if (RACES === 'page') {
+    await page.addInitScript(lateAnswers);
+    let draws = 1;
+    await page.route(/\/assets\//, async (route) => {
+      draws = (draws * 48271) % 2147483647;
+      await new Promise((resolve) => setTimeout(resolve, draws % 400));
+      await route.fallback();
+    });
+  }
   if (before) await page.addInitScript(before);
   if (everywhere) {
     await page.addInitScript(everywhere);

@@ -1,18 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  axeInBothThemes,
-  checksum,
-  DEVICES,
-  framesLater,
-  launch,
-  PHONE,
-  read,
-  stepped,
-  tooSmall,
-  visit,
-} from './lab.ts';
+import { axe, checksum, DEVICES, framesLater, launch, PHONE, read, stepped, tooSmall, visitStill } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
 let browser: Browser;
@@ -36,7 +25,7 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
 }
 
 test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/learn?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` });
   await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(10);
   await chapter(page, 'The clip');
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
@@ -68,7 +57,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
 });
 
 test('Learn: a run of the reader is given back bit for bit when a chapter is left, and stays where it is kept', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   await stepped(page, 2);
   const [own, before] = [await checksum(page), await read(page)];
   await page.evaluate(() => location.assign('#/learn/en/advantage'));
@@ -98,7 +87,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
 });
 
 test('Learn: both masks off, a word of the tool is chosen with what pushed it', async () => {
-  const { page } = await visit(browser, { hash: `#/learn/en/mask/both?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/learn/en/mask/both?${SMALL}` });
   expect(await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update')).toContain('Right');
   await page
     .getByTestId('inspector')
@@ -116,7 +105,7 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
 });
 
 test('Learn: an exercise on shipped runs trains nothing, and leaves the lab as it is', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/learn/en/trap/solved?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/trap/solved?${SMALL}` });
   const words = await carryOut(page, 'solved', 'in six or more', 'Look at the recorded runs');
   expect(words).toContain('Right');
   expect(words).toMatch(/In 8 of 8 runs the spread ended at half of its widest or less, while 8\d % of the rollouts/);
@@ -126,7 +115,7 @@ test('Learn: an exercise on shipped runs trains nothing, and leaves the lab as i
 });
 
 test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
-  const { page } = await visit(browser, { hash: `#/learn/en/critic?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/learn/en/critic?${SMALL}` });
   const panel = page.getByTestId('exercise-explains');
   await panel.getByRole('button', { name: 'more of it' }).click();
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
@@ -138,7 +127,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
 });
 
 test('Learn: a presentation covers what came out before, until it is asked for; the linked exercise is marked', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout/drawn?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout/drawn?${SMALL}` });
   const panel = page.getByTestId('exercise-drawn');
   expect(await panel.getAttribute('data-asked')).toBe('true');
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
@@ -158,7 +147,7 @@ test('Learn: a presentation covers what came out before, until it is asked for; 
 });
 
 test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout?${SMALL}` });
   await expect.poll(() => page.getByText(/of \d+ tokens shown/).count()).toBe(0); // it stands still, shown to the end
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
   await page.getByText('Hand in', { exact: true }).click();
@@ -218,7 +207,7 @@ test('Learn: results are handed in as a file, and the class view merges files an
 });
 
 test('Learn: another language is kept, a presentation moves by arrow keys, and a print has the chapter alone', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/learn/en/kl?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/kl?${SMALL}` });
   await page.getByLabel('Language').selectOption('de');
   await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
   await page.goto(page.url().replace(/#.*/, '#/learn'));
@@ -253,7 +242,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
 });
 
 test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
-  const { page } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}&updates=100000` });
+  const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   const result = () => tour.locator('.tour-result').textContent();
@@ -311,7 +300,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
 });
 
 test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and it is not offered on the next load', async () => {
-  const { page } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   const offer = page.getByRole('button', { name: 'Take the tour' });
   await offer.focus();
   await page.keyboard.press('Enter');
@@ -328,10 +317,10 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
 });
 
 test.each(DEVICES)(
-  'axe finds nothing serious on Learn, a presentation and the tour, in either theme: %s; a phone has 44 px and no sideways',
-  async (device, viewport) => {
+  'axe finds nothing serious on Learn, a presentation and the tour, %s, %j, %s; a phone has 44 px and no sideways',
+  async (device, viewport, colorScheme) => {
     const hash = `#/learn/en/rollout/drawn?${SMALL}`;
-    const { page } = await visit(browser, { hash, viewport, hasTouch: device === 'phone' });
+    const { page } = await visitStill(browser, { hash, viewport, hasTouch: device === 'phone', colorScheme });
     if (device === 'phone') {
       // who comes by a link to an exercise sees all of it, and where they are
       const pane = page.locator('.learn');
@@ -347,7 +336,7 @@ test.each(DEVICES)(
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');
     await page.getByTestId('slide').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await page.keyboard.press('Escape');
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
@@ -358,7 +347,7 @@ test.each(DEVICES)(
     await press(page, 'Take the tour');
     await page.locator('.lab[data-screen="lab"]').waitFor();
     await page.getByTestId('tour').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     if (device === 'phone') {
       expect(await tooSmall(page)).toEqual([]);
       expect(await wide()).toBeLessThanOrEqual(PHONE.width);

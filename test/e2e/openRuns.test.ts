@@ -5,7 +5,7 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { updateLine } from '../../src/runs/log.ts';
-import { launch, visit } from './lab.ts';
+import { launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 let folder = '';
@@ -32,7 +32,7 @@ test('a saved folder and a log of the command line are chosen, drawn over each o
   writeFileSync(path.join(job, 'playground.json'), JSON.stringify({ run }));
   writeFileSync(path.join(job, 'metrics.jsonl'), lines);
   writeFileSync(path.join(folder, 'bad.jsonl'), 'hello\n');
-  const { page, problems } = await visit(browser, { hash: '#/runs', worker: 'fake' });
+  const { page, problems } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });
   await page.getByLabel('Folder of runs').setInputFiles(job);
   await page.getByRole('article', { name: 'Run 1' }).getByText('A job of the night').waitFor();
   await page.locator('[data-run="1"] .run-line').waitFor();

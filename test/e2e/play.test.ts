@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axe, DESKTOP, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 // a range that halving solves: 0 … 6 in three turns
 const HUNT = '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=4000';
@@ -44,7 +44,7 @@ async function halve(page: Page): Promise<number> {
 }
 
 test('without a run: P opens the task, typed words play it, halving solves it for the expert’s reward; again is the same task', async () => {
-  const { page, problems } = await visit(browser, { hash: HUNT });
+  const { page, problems } = await visitStill(browser, { hash: HUNT });
   await page.keyboard.press('p');
   await wordInput(page).waitFor();
   expect(await score(page)).toContain('turn 1 of 3 · reward 0');
@@ -65,7 +65,7 @@ test('without a run: P opens the task, typed words play it, halving solves it fo
 });
 
 test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
-  const { page } = await visit(browser, { hash: HUNT });
+  const { page } = await visitStill(browser, { hash: HUNT });
   await page.getByRole('button', { name: 'Play it yourself' }).click();
   const offered = () => page.getByRole('group', { name: 'Allowed next words' }).getByRole('button');
   await offered().first().waitFor();
@@ -95,7 +95,7 @@ test.each([
 ] as const)(
   'while it trains (%s): the agent’s own task can be played, and how it fared is told',
   async (device, viewport, colorScheme) => {
-    const { page, problems } = await visit(browser, { hash: HUNT, viewport, colorScheme });
+    const { page, problems } = await visitStill(browser, { hash: HUNT, viewport, colorScheme });
     await train(page, 2);
     await page.getByRole('button', { name: 'Play it yourself' }).click();
     await wordInput(page).waitFor();
@@ -124,7 +124,7 @@ test.each([
 ] as const)(
   'in text (%s): calls typed as JSON are answered, a mistake in words, and the answer in words ends the task, beside the expert’s',
   async (device, viewport, colorScheme) => {
-    const { page, problems } = await visit(browser, { hash: SUMS, viewport, colorScheme });
+    const { page, problems } = await visitStill(browser, { hash: SUMS, viewport, colorScheme });
     await page.keyboard.press('p');
     const turn = page.getByRole('textbox', { name: 'Next turn' });
     const dialog = page.getByRole('dialog');

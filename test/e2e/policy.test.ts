@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { launch, toScreen, train, visit } from './lab.ts';
+import { launch, toScreen, train, visitStill } from './lab.ts';
 
 declare global {
   interface Window {
@@ -23,7 +23,7 @@ const listen = () => {
 };
 
 test('no screen does what the page’s policy forbids, while a run goes on in WebAssembly', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     before: listen,
     hash: '#/lab?v=1&seed=7&backend=cpu&updates=4&evalTasks=16',
   });
@@ -49,7 +49,7 @@ test('no screen does what the page’s policy forbids, while a run goes on in We
 });
 
 test('it is in force: a script in the page, eval, a picture and a request from elsewhere are refused', async () => {
-  const { page } = await visit(browser, { before: listen });
+  const { page } = await visitStill(browser, { before: listen });
   await page.evaluate(() => {
     const script = document.createElement('script');
     script.textContent = 'window.violations = null';

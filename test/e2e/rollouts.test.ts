@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, visit } from './lab.ts';
+import { launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 const lines = (page: Page) => page.getByRole('listbox', { name: /^Rollouts/ }).getByRole('option');
 
 test('a sample opens: listed, filtered, searched, one looked at, its group, two steps side by side, and back', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/rollouts' });
+  const { page, problems } = await visitStill(browser, { hash: '#/rollouts' });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved 40 rollouts as recording-rollouts.jsonl.').waitFor();
   await page.getByRole('button', { name: 'Look at a sample' }).click();
@@ -49,7 +49,7 @@ test('a sample opens: listed, filtered, searched, one looked at, its group, two 
 });
 
 test('files of verl dropped on the lab open on their own screen, guessed roles and absent numbers said to be so', async () => {
-  const { page, problems } = await visit(browser);
+  const { page, problems } = await visitStill(browser);
   const text = await readFile('test/fixtures/rollouts/verl-v1/2.jsonl', 'utf8');
   await page.evaluate((content) => {
     const dataTransfer = new DataTransfer();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { decode } from 'modern-gif';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, framesLater, launch, PHONE, read, stepped, tooSmall, train, visit, visitStill } from './lab.ts';
+import { axe, framesLater, launch, PHONE, read, stepped, tooSmall, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -28,7 +28,7 @@ async function tabTo(page: Page, wanted: string): Promise<string> {
 const VISIBLE = /^(solid|auto) [2-9]/;
 
 test('MUST-19: with the keyboard alone Run, a slider, a token and the share dialog are reached, each with a focus ring; the rollout is one tab stop', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   expect(await tabTo(page, 'button.run')).toMatch(VISIBLE);
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 2);
@@ -58,7 +58,7 @@ test('MUST-19: with the keyboard alone Run, a slider, a token and the share dial
 });
 
 test('the share dialog makes a link that opens the same knobs and selection elsewhere, without the parts that are ticked', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     hash: `${RUN}&entropyCoef=0.05`,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -73,7 +73,7 @@ test('the share dialog makes a link that opens the same knobs and selection else
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
   expect(await axe(page)).toEqual([]);
 
-  const { page: other } = await visit(browser, { hash: link.slice(link.indexOf('#')) });
+  const { page: other } = await visitStill(browser, { hash: link.slice(link.indexOf('#')) });
   const { config, selection } = await read(other);
   expect(config).toMatchObject({ seed: 7, entropyCoef: 0.05 });
   expect(selection.row).toBe(1);
@@ -116,7 +116,7 @@ test('where knobs were changed on the way, the share dialog says before the link
 
 test('hide= takes panels and groups of knobs away and lists what it does not know; nothing scrolls sideways', async () => {
   const hash = `${RUN}&hide=controls,inspector,preset,screens,everything`;
-  const { page, problems } = await visit(browser, { worker: 'fake', hash });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash });
   await page
     .getByText('hide: got everything, want some of controls, curves, inspector, preset, screens, task,')
     .first()
@@ -133,7 +133,7 @@ test('hide= takes panels and groups of knobs away and lists what it does not kno
 });
 
 test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, and on again they all do', async () => {
-  const { page } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await page.keyboard.press('?');
   await page
     .getByRole('dialog', { name: 'Keys' })
@@ -210,7 +210,7 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
 });
 
 test('on a phone the link is made from the sheet of keys, with targets of 44 px', async () => {
-  const { page } = await visit(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });
+  const { page } = await visitStill(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });
   await page.getByRole('button', { name: 'Keyboard help' }).click();
   const help = page.getByRole('dialog', { name: 'What a finger does' });
   await help.getByText('A word of the rollout').waitFor();
@@ -227,7 +227,7 @@ test('on a phone the link is made from the sheet of keys, with targets of 44 px'
 });
 
 test('a link to a token of an update says at once that no run is here yet, and shows update and token once the run is there', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await stepped(page, 3);
   await page.getByTestId('trajectory').locator('.token').nth(5).click();
   await page.getByRole('button', { name: 'Share' }).click();
@@ -235,7 +235,7 @@ test('a link to a token of an update says at once that no run is here yet, and s
   expect(link).toMatch(/[?&]update=3(&|$)/);
   const { token, row } = (await read(page)).selection;
 
-  const { page: other } = await visit(browser, { worker: 'fake', hash: link.slice(link.indexOf('#')) });
+  const { page: other } = await visitStill(browser, { worker: 'fake', hash: link.slice(link.indexOf('#')) });
   await other.getByTestId('absent').getByText('update 3: nothing has been trained here yet.').waitFor();
   await train(other, 6);
   await other.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -248,14 +248,14 @@ test('a link to a token of an update says at once that no run is here yet, and s
 });
 
 test('a link to a recorded rollout opens that update, rollout and token elsewhere, still and whole', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/lab', reducedMotion: 'reduce' });
+  const { page, problems } = await visitStill(browser);
   await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
   await page.keyboard.press('j');
   await page.getByTestId('trajectory').locator('.token').nth(4).click();
   await page.getByRole('button', { name: 'Share' }).click();
   const link = await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').inputValue();
 
-  const { page: other, problems: theirs } = await visit(browser, { hash: link.slice(link.indexOf('#')) });
+  const { page: other, problems: theirs } = await visitStill(browser, { hash: link.slice(link.indexOf('#')) });
   const { batch, selection, update } = await read(other);
   expect(batch).toMatchObject({ update: 25, isExample: true });
   expect(selection).toMatchObject({ row: 1, token: 4 });
@@ -273,7 +273,7 @@ test('a link to a recorded rollout opens that update, rollout and token elsewher
 });
 
 test('a picture card is saved as a PNG of 1200 × 630, in the colours of the theme in view, and copied', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     hash: '#/lab?v=2&recorded=160&rollout=1',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -320,7 +320,7 @@ async function coloursOf(address: string): Promise<{ ground: string; colours: nu
 }
 
 test('a clip of the training is a looping GIF under 2 MB with a picture for each step; it can be cancelled, and its library comes when pressed', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/lab?v=2&recorded=160&rollout=1' });
+  const { page, problems } = await visitStill(browser, { hash: '#/lab?v=2&recorded=160&rollout=1' });
   const scripts: string[] = [];
   page.on('request', (request) => scripts.push(request.url()));
   await page.keyboard.press('s');

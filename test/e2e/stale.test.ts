@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { choosePreset, framesLater, launch, read, stepped, visit } from './lab.ts';
+import { choosePreset, framesLater, launch, read, stepped, visit, visitStill } from './lab.ts';
 
 const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
 let browser: Browser;
@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
 
 test('after a step no stage is said to be under way: neither above the rollouts nor in the status line', async () => {
-  const { page, problems } = await visit(browser, { hash: SMALL });
+  const { page, problems } = await visitStill(browser, { hash: SMALL });
   await stepped(page, 1);
   await page.getByTestId('verdict').getByText('Update 1 is done.').waitFor();
   expect(await page.locator('.phase[data-now="true"]').count()).toBe(0);
@@ -25,7 +25,7 @@ test('after a step no stage is said to be under way: neither above the rollouts 
 });
 
 test('Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
-  const { page, problems } = await visit(browser, { hash: SMALL });
+  const { page, problems } = await visitStill(browser, { hash: SMALL });
   await stepped(page, 1);
   expect(await tokens(page)).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Reset' }).click();
@@ -73,7 +73,9 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
 });
 
 test('an address of a task without a recording opens without one; an exercise that reads rollouts brings its own', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/learn?env=world-facts&language=text&model=checkpoint' });
+  const { page, problems } = await visitStill(browser, {
+    hash: '#/learn?env=world-facts&language=text&model=checkpoint',
+  });
   await page.getByTestId('no-rollouts').waitFor();
   expect(await tokens(page)).toBe(0);
   const exercise = page.locator('.exercise').first();
@@ -87,7 +89,7 @@ test('an address of a task without a recording opens without one; an exercise th
 });
 
 test('a screen of a build that the server no longer has says that there is a new version; one press reloads the page and keeps the run', async () => {
-  const { page } = await visit(browser, { hash: SMALL });
+  const { page } = await visitStill(browser, { hash: SMALL });
   await stepped(page, 2);
   // a new build: the page begins with another script, and the old one's parts are gone
   await page.route('**/assets/Runs-*', (route) => route.fulfill({ status: 404, body: '' }));

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, visit } from './lab.ts';
+import { launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('a visitor loads the agent, hides a number, watches it being looked for, and puts another word into its mouth', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/talk?v=1&backend=cpu&seed=7' });
+  const { page, problems } = await visitStill(browser, { hash: '#/talk?v=1&backend=cpu&seed=7' });
   await page.getByRole('button', { name: 'Load the agent' }).click();
   await page.getByLabel('Hidden number').fill('99');
   await page.getByRole('button', { name: 'Ask the agent' }).click();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([gpu.close(), plain.close()]));
 
 test('with WebGPU: Run trains on the adapter, named, and no observation token is in the loss', async () => {
-  const { page, problems } = await visitStill(gpu, { hash: '#/lab?v=1&backend=gpu' });
+  const { page, problems } = await visitStill(gpu, { hash: `${SMALL}&backend=gpu` });
   const first = await train(page, 2, FIRST_UPDATE_MS);
   console.log(`first update after ${first} ms`);
   await page.keyboard.press('Space');
@@ -25,7 +25,7 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
     .waitFor();
   const { batch, backend, metrics } = await read(page);
   expect(backend?.kind).toBe('gpu');
-  expect(batch).toMatchObject({ isExample: false, rows: 128, observationsTrained: 0 });
+  expect(batch).toMatchObject({ isExample: false, rows: 16, observationsTrained: 0 });
   expect(batch.trained).toBeGreaterThan(0);
   expect(metrics['rollout/logprob_mismatch']).toBeLessThan(1e-3);
   for (const label of await page

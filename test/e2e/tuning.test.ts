@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHash } from '../../src/ui/address/hash.ts';
-import { launch, read, toScreen, train, visit } from './lab.ts';
+import { launch, read, toScreen, train, visitStill } from './lab.ts';
 
 // the least of everything: what takes time is compiling, in software
 const TINY =
@@ -37,7 +37,7 @@ function kept(page: Page): Promise<number> {
 const knobs = (address: string | null) => readHash(address?.slice(address.indexOf('#')) ?? '').config;
 
 test('kernels measured while a run goes on are taken by the next start, and the profile says why', async () => {
-  const { page, problems } = await visit(browser, { hash: TINY });
+  const { page, problems } = await visitStill(browser, { hash: TINY });
   await train(page, 2, 60_000);
   expect((await read(page)).backend?.kernels).toMatchObject({ why: 'default', tried: [] });
   const began = Date.now();

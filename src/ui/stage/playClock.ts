@@ -1,7 +1,8 @@
 import { useEffect } from 'react';
 import { toTask, useStage, WHOLE } from './stageStore.ts';
 
-const STEP_MS = { first: 400, later: 300 }; // the first play is to be followed, those after it are known
+/** How long a token of a play stands: the first play is to be followed, those after it are known. */
+export const STEP_MS = { first: 400, later: 300 } as const;
 const REST_MS = 4500; // the end of a play stands still this long
 
 /** Takes the play a step further in its time; after it the next task, once through all of them. Still while nothing plays. */
