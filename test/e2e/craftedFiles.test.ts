@@ -63,7 +63,7 @@ test('a file that keeps its reader busy for good is cancelled on Models, and the
   const { page, problems } = await visitStill(browser, { everywhere: STUCK });
   await drop(page, { 'stuck.gguf': tinyGguf() });
   await page.getByText('Reading the headers of stuck.gguf').waitFor();
-  expect(workers(page, 'speaker')).toBe(1);
+  await expect.poll(() => workers(page, 'speaker')).toBe(1);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('alert').getByText('stuck.gguf').waitFor();
   await expect.poll(() => workers(page, 'speaker')).toBe(0);
