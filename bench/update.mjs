@@ -37,7 +37,7 @@ export async function updates(c, gpu, { seconds, ...options }) {
   let fenced = false;
   const clock = new StageClock(() => performance.now());
   const events = train({
-    ...{ policy, env: quarters(c.V, c.T), rewardModel: null, config: () => config, under: config },
+    ...{ policy, env: quarters(c.V, c.T), rewardModel: null, config: () => config, lastConfig: config },
     ...{ now: () => performance.now(), breathe: () => Promise.resolve(), fenced: () => fenced },
     progress: { ...noProgress(), evaluated: true }, // quarters has no players to compare with
   });

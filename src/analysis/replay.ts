@@ -9,25 +9,28 @@ import { trainingTasks } from '../rl/trainer.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import { createTermMath, type TermMath } from './termMath.ts';
 
-/** A policy with room for a whole batch in which updates are done again. Nothing of the run can be reached from it. */
+/** A second policy, large enough for a whole batch, in which updates of the run are repeated. It shares no weights or buffers with the run. */
 export interface Replay {
   readonly policy: ReadingPolicy;
   readonly math: TermMath;
 }
 
-/** Opens one beside `policy`, on the CPU whatever the run computes on. Throws BackendError when a tab has no memory for it. */
+/** Creates a replay for the model and the batch size of `policy`. It always computes on the CPU, in float32. Throws BackendError if the tab has too little memory. */
 export function openReplay({ model, rows, length }: Policy, seed: number): Replay {
   const math = createTermMath();
   const spec = readingSpec({ model, length }, rows);
   return { policy: createCpuPolicy(spec, math, { precision: 'f32', seed, reason: '' }), math };
 }
 
-/** What a policy beside a run holds that answers with `rows` rows: no critic of its own. */
+/**
+ * The sizes of a second policy that answers questions about a run, for batches of `rows` rows. It has no separate critic, even if
+ * the run has one. A value head of the model stays.
+ */
 export function readingSpec({ model, length }: Pick<Policy, 'model' | 'length'>, rows: number): PolicySpec {
   return { model, critic: model.value_head ? 'shared' : 'none', rows, length, minibatchRows: rows };
 }
 
-/** Rolls out the tasks of `update` with the draws it had, by a policy of other weights. */
+/** Writes `weights` into the replay's policy and rolls out the tasks of `update` with it, using the random draws that the update used. */
 export async function rerun(
   { policy }: Replay,
   env: ToolEnv,

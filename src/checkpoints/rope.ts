@@ -1,13 +1,16 @@
 import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
-/** Notes what a config.json says that this project's network cannot compute. */
+/** Reports a setting of a config.json that this project's network cannot compute: where it is, its value, and what it should be. */
 export type Wrong = (place: string, got: unknown, want: string) => void;
 
-/** No model has larger heads. */
+/** The largest head dimension that is accepted. It is far above what published models have. */
 export const MOST_HEAD_DIM = 1024;
 
-/** A number above 0, or the fallback, noted where it is another. */
+/**
+ * The setting `name` as a number above 0, or `fallback` if it is missing. Any other value is reported to `wrong`; then the result is
+ * `fallback`, or 1 without one.
+ */
 export function number(
   config: JsonRecord,
   name: string,
@@ -44,7 +47,7 @@ export function ropeOf(
   return isRecord(scaling) ? withFactors(theta, scaling, 'rope_scaling', headDim, wrong) : { rope_theta: theta };
 }
 
-/** Older files say `type`. */
+/** Older files call `rope_type` just `type`. */
 const typeOf = (settings: JsonRecord): unknown => field(settings, 'rope_type') ?? field(settings, 'type') ?? 'default';
 const shownType = (type: unknown) => (typeof type === 'string' ? type : 'its type');
 
@@ -80,8 +83,9 @@ function withFactors(
 }
 
 /**
- * What Llama 3.1 divides its rotary frequencies by: 1 where a turn takes less than `positions`/`high` tokens, `factor` where it takes more than
- * `positions`/`low`, and between them what mixes both frequencies linearly in the number of turns.
+ * The divisor of each rotary frequency in Llama 3.1, (headDim/2). The wavelength is the number of tokens in which a pair rotates once. A
+ * wavelength below `positions`/`high` gives 1, one above `positions`/`low` gives `factor`. Between them the frequency is a mixture of the
+ * original and the divided one, linear in the rotations that fit into `positions` tokens.
  */
 function llama3Factors(
   theta: number,
@@ -92,10 +96,10 @@ function llama3Factors(
   positions: number,
 ): readonly number[] {
   return Array.from({ length: headDim / 2 }, (_, i) => {
-    const turns = (positions * theta ** ((-2 * i) / headDim)) / (2 * Math.PI);
-    if (turns > high) return 1;
-    if (turns < low) return factor;
-    const smooth = (turns - low) / (high - low);
+    const rotations = (positions * theta ** ((-2 * i) / headDim)) / (2 * Math.PI);
+    if (rotations > high) return 1;
+    if (rotations < low) return factor;
+    const smooth = (rotations - low) / (high - low);
     return 1 / ((1 - smooth) / factor + smooth);
   });
 }

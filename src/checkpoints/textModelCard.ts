@@ -1,7 +1,10 @@
 import type { WarmStartRecipe } from '../config/environments.ts';
 import { type ModelConfig, parameterCount } from '../model/architecture.ts';
 
-/** README.md of the text model that is shipped: what it is, what it imitated, how to load it. `quality` is how well each demonstrator played. */
+/**
+ * README.md of the text model that comes with the page: what it is, what it imitated, how to load it. `quality` has, by environment, the
+ * probability that the demonstrator acts correctly at each choice.
+ */
 export function textModelCard(
   model: ModelConfig,
   { steps, rows = 0, learningRate }: Omit<WarmStartRecipe, 'quality'>,
@@ -11,8 +14,8 @@ export function textModelCard(
   return `${[
     FRONT_MATTER,
     '# A text agent to begin from',
-    `A Llama of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${model.num_hidden_layers} layers, width ${model.hidden_size}) over a byte-level BPE of ${model.vocab_size.toLocaleString('en')} tokens, digits one by one. Rollout Playground makes it from nothing, tokenizer first, with \`npm run textmodel\`.`,
-    `It read nothing but conversations in which a script plays one of ${played.length} environments: ${played.join(', ')}; in brackets the probability that the script does the right thing at each choice. ${steps.toLocaleString('en')} AdamW steps of ${rows} conversations, learning rate ${learningRate}, loss on the agent’s own tokens alone. It knows the form of a call and how to copy from what it reads; what to do is left to reinforcement. It knows no language beyond these sentences and no fact.`,
+    `A Llama of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${model.num_hidden_layers} layers, width ${model.hidden_size}) over a byte-level BPE of ${model.vocab_size.toLocaleString('en')} tokens, digits one by one. Rollout Playground trains it and its tokenizer from scratch, with \`npm run textmodel\`.`,
+    `It was trained only on conversations in which a script plays one of ${played.length} environments: ${played.join(', ')}; the number in brackets is the probability that the script acts correctly at each choice. ${steps.toLocaleString('en')} AdamW steps of ${rows} conversations, learning rate ${learningRate}, loss on the agent’s own tokens only. It knows the form of a call and can copy from what it reads. Reinforcement learning has to teach it what to do. It knows no language beyond these sentences, and no facts.`,
     '## Load it',
     LOAD,
     'Weights are half precision. Licence: MIT.',

@@ -5,13 +5,13 @@ import type { Evidence, Health, HealthState, TrapKind } from '../domain/health.t
 import { remediesFor } from './remedies.ts';
 
 /**
- * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for what looks like it. Attempts that have grown alike are no trap by
- * themselves: a run that has learned all it can looks the same. It is one where success has fallen from its best (`collapse`), or
- * where what the agent does no longer depends on what it reads, before half of what there was to win was won (`blind`). The second
- * rests on RAGEN-2's measure of input dependence; where that is switched off the monitor says WATCH at most.
+ * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for a state that looks like it. Rollouts that have become alike are
+ * not a trap by themselves: a run that has learned all it can looks the same. They are a trap if success has fallen from its best
+ * (`collapse`), or if turns no longer depend on what the agent reads although success has not yet risen half the way from its first
+ * value to 1 (`blind`). `blind` needs RAGEN-2's measure of input dependence. If that is switched off, such a run gets WATCH at most.
  */
 export interface Monitor {
-  /** What is to be said after an update, given its numbers and the configuration it ran under. */
+  /** The verdict after an update, given its metrics and its configuration. */
   observe(update: number, values: Metrics, config: RunConfig): Health;
 }
 
@@ -31,14 +31,14 @@ const ECHO = { rollouts: 0.6, turns: 0.25 };
 const SPIKE = 5;
 /** A fall: half of what was won at best is lost again, and at least a tenth of all tasks. */
 const FALL = { share: 0.5, least: 0.1 };
-/** Turns are told to their context less than this many times as often as chance would: they ignore it. */
+/** If turns are matched to their own context less than this many times as often as by chance, they ignore it. */
 const BLIND = 3;
 /** Share of what there was to win: a run that has won half may have nothing left to compare, one that has won a fifth is learning. */
 const WON = { enough: 0.5, some: 0.2 };
 
 /**
- * Keeps the history it needs in `memory`; feed it every update in order. The signs speak of means over the last five
- * updates.
+ * Keeps the history it needs in `memory`; call `observe` for every update, in order. The signs are computed from means over
+ * the last five updates.
  */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;
@@ -49,7 +49,7 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   const flat = track(tracks.flat);
   const echo = track(tracks.echo);
   const repeats = track(tracks.repeats);
-  /** What has become less or more alike than it was. */
+  /** Signs that rollouts have become more alike. */
   const faded = (trapped: boolean) => [
     fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
     fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
@@ -136,16 +136,16 @@ function wonShare(success: Track): number {
   return (now - start) / (1 - start);
 }
 
-/** What one metric was and what it is. */
+/** A metric's earlier and recent means. */
 interface Track {
   push(value: number | undefined): void;
-  base(): number | null; // mean of ten updates, the first or those with the largest mean so far; null before there are as many
+  base(): number | null; // mean of the first ten updates, or of the ten with the largest mean so far; null before update ten
   recent(): number | null; // mean of the last five
   whole(): number | null; // mean of the last ten
   left(): number | null; // recent / base
 }
 
-/** A run that wins nothing at first has no spread to lose yet: `largest` compares with the ten updates that had most. */
+/** `largest` takes as base the ten updates with the largest mean: a run that solves nothing at first has no spread yet that it could lose. */
 function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track {
   const { last } = memory;
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
@@ -201,14 +201,14 @@ function fallenFrom(best: number | null, now: number | null): Evidence {
   return { sign: 'success', text, alarming: true };
 }
 
-/** A run that has learned all it can looks like one in the trap, but for this measure. */
+/** Shown if input dependence is not measured: only that measure tells the trap from a run that has learned all it can. */
 const UNHEARD: Evidence = {
   sign: 'input',
-  text: 'Attempts no longer differ. Whether what the agent does still depends on what it reads has not been measured (“Measure MI every”), so this may be a run that has learned what it can.',
+  text: 'Rollouts no longer differ. Whether turns still depend on what the agent reads has not been measured (“Measure MI every”), so this may be a run that has learned all it can.',
   alarming: false,
 };
 
-/** Turns that would have been as likely after anything else that was read. */
+/** The sign that turns hardly depend on what was read: they are matched to their own context little more often than by chance. */
 function deaf(values: Metrics): Evidence | null {
   const accuracy = values['collapse/retrieval_accuracy'];
   const chance = values['collapse/retrieval_chance_level'];

@@ -45,7 +45,7 @@ export interface Run {
    * Configuration of the last update, or null before the first. If `config()` differs, the next update begins with a
    * `configured` event.
    */
-  readonly under: RunConfig | null;
+  readonly lastConfig: RunConfig | null;
   readonly progress: Progress; // updated after each update; training continues from it
 }
 
@@ -60,8 +60,8 @@ const EMPTY_UPDATES = 5;
  * of `updates` is done, every request gets a `running: false` event until that number is raised.
  *
  * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once per
- * decode chunk and once per update, and once more in updates that measure input dependence. An optimizer step with a
- * number that is not finite changes nothing and yields an `error`; the run can continue. If the group filter drops all
+ * decode chunk and once per update, and once more in updates that measure input dependence; with `fenced`, also after each
+ * stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run can continue. If the group filter drops all
  * prompts of a batch, nothing is learned from it. After five such batches in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
@@ -71,7 +71,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const settle = async () => {
     if (run.fenced?.()) await policy.settled();
   };
-  let config = run.under ?? run.config();
+  let config = run.lastConfig ?? run.config();
   let before = policy.counters();
   if (!progress.evaluated) {
     yield phase('evaluating', 0);
@@ -174,7 +174,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const stuck = empty === EMPTY_UPDATES;
     progress.empty = stuck ? 0 : empty;
     progress.update = update;
-    before = policy.counters(); // a listener may read the weights next; that read-back counts towards the next update
+    before = policy.counters(); // count from here: a listener may read the weights next, and that read-back belongs to the next update
     yield { type: 'metrics', update, values, ...(solved && { solved }) };
     if (stuck) {
       yield nothingKept(update);

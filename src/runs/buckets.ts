@@ -1,4 +1,4 @@
-/** A drawn position: everything that fell between `first` and `last`, its extremes kept. */
+/** One drawn position of a curve: it summarizes the points of updates `first` to `last`, with their minimum and maximum. */
 export interface Bucket {
   readonly first: number;
   readonly last: number;
@@ -9,7 +9,7 @@ export interface Bucket {
   readonly smooth: number; // the smoothed curve at `last`
 }
 
-/** Two neighbours as one. */
+/** Merges two neighbouring buckets; `a` comes first. */
 export function merge(a: Bucket, b: Bucket): Bucket {
   return {
     first: a.first,
@@ -22,7 +22,10 @@ export function merge(a: Bucket, b: Bucket): Bucket {
   };
 }
 
-/** Neighbours taken together, by powers of two so that what is drawn stays where it is, until at most `most` are left; extremes are kept. */
+/**
+ * Merges neighbours in pairs, again and again, until at most `most` buckets are left. Minimum and maximum are kept. Because each bucket
+ * covers a power of two of the original ones, the drawn positions stay in place while a curve grows.
+ */
 export function atMost(buckets: readonly Bucket[], most: number): readonly Bucket[] {
   if (buckets.length <= Math.max(1, most)) return buckets;
   const half: Bucket[] = [];
@@ -33,7 +36,7 @@ export function atMost(buckets: readonly Bucket[], most: number): readonly Bucke
   return atMost(half, most);
 }
 
-/** A curve with its smoothed course: updates that rise, values, both (points). */
+/** A curve and its smoothed form. All arrays have one entry per point; `x` holds ascending updates. */
 export interface Trace {
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
@@ -41,9 +44,9 @@ export interface Trace {
 }
 
 /**
- * The drawn positions of a curve from update `from` to update `to`: about `most` of them, and one more on either side, so that lines
- * run on to the edge. Points are taken together by powers of two, counted from the curve's beginning: moving the edges moves no
- * position, and of what a position holds the lowest and the highest are kept.
+ * The drawn positions of a curve from update `from` to update `to`: about `most` of them, plus one on either side, so that lines
+ * reach the edge. Each position covers a power of two of points, counted from the curve's beginning, so panning doesn't shift the
+ * positions. Each keeps the minimum and maximum of its points.
  */
 export function bucketsBetween(trace: Trace, from: number, to: number, most: number): readonly Bucket[] {
   const { x } = trace;
@@ -57,7 +60,7 @@ export function bucketsBetween(trace: Trace, from: number, to: number, most: num
   return buckets;
 }
 
-/** The place of the first point at or after an update; as many as there are points where there is none. */
+/** The index of the first point at or after an update; the number of points if there is none. */
 export function firstFrom(x: ArrayLike<number>, update: number): number {
   let [low, high] = [0, x.length];
   while (low < high) {

@@ -177,15 +177,15 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
   };
-  async function* stages(under: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
+  async function* stages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
     if (!start) yield* imitation({ policy, env, begun, progress, breathe, over });
     return yield* train({
-      ...{ ...host, policy, env, rewardModel, progress, under, breathe, config: () => config },
+      ...{ ...host, policy, env, rewardModel, progress, lastConfig, breathe, config: () => config },
       ...(base && { played: (done, total) => stage.reached(done, total) }),
       learned: (lesson) => history.noteLesson(lesson),
     });
   }
-  const training = (under: RunConfig | null) => noted(stages(under), { history, stage });
+  const training = (lastConfig: RunConfig | null) => noted(stages(lastConfig), { history, stage });
   let events = training(from && config);
   return {
     config: () => config,

@@ -23,7 +23,7 @@ function run(knobs: Record<string, unknown>) {
     config: () => config,
     now: () => 0,
     breathe: () => Promise.resolve(),
-    under: null,
+    lastConfig: null,
     progress: noProgress(),
   });
   const until = async (wanted: (event: TrainingEvent) => boolean) => {

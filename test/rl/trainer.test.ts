@@ -20,7 +20,7 @@ function setUp(knobs: Record<string, unknown> = {}, more: Partial<Parameters<typ
     config: () => config,
     now: () => (clock += 5),
     breathe: () => Promise.resolve(),
-    under: null,
+    lastConfig: null,
     progress: noProgress(),
     ...more,
   });

@@ -3,7 +3,7 @@ import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../for
 import { type AdapterConfig, adapted, adapterParameters } from '../../model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../model/architecture.ts';
 import { bytesOf, FILES, type Files } from '../checkpointFolder.ts';
-import { adapterCard } from './adapterCard.ts';
+import { adapterFolderCard } from './adapterCard.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
 /** The file with the weights, in the folder of a PEFT adapter. */
@@ -12,8 +12,7 @@ export const PEFT_WEIGHTS = 'adapter_model.safetensors';
 /** The prefix that PEFT adds to the tensor names of a causal language model. */
 const PREFIX = 'base_model.model.';
 
-const REMEDY =
-  'Choose the folder that PEFT saved (save_pretrained), and the model that the adapter was trained beside.';
+const REMEDY = 'Choose the folder that PEFT saved (save_pretrained), and the model that the adapter was trained with.';
 
 /**
  * Writes adapters as the folder of a PEFT adapter, which `PeftModel.from_pretrained` can open. Numbers are float32. If the
@@ -44,7 +43,7 @@ export function peftFolder(
   return new Map([
     [PEFT_CONFIG, bytesOf(peftConfigFile(adapters, base))],
     [PEFT_WEIGHTS, tensors(own)],
-    [FILES.card, bytesOf(adapterCard(adapters, base))],
+    [FILES.card, bytesOf(adapterFolderCard(adapters, base))],
     ...(head.size > 0 ? [[FILES.valueHead, tensors(head)] as const] : []),
   ]);
 }

@@ -3,11 +3,12 @@
 //     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
 //     (subgroups of eight, heads up to 32)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  x walks T/8, y walks G, z B. Eight threads own a key each: the lanes load a query's row and its gradient
-//           together, a lane every eighth scalar, broadcast these to the scores, and what comes of those back to the
-//           rows' lanes. No shared memory, no barrier; subgroups of 8 or more.
-// Numerics  f32; sums run over query heads then over i, always in that order. Positions are t: training rows start
-//           at 0.
+// Parallel  x covers T/8, y covers G, z covers B. Each of eight threads owns one key. Together they load a query's row
+//           and its gradient, each lane every eighth scalar, and broadcast these scalars, so that each lane computes
+//           its key's score. Then each lane's p and ds are broadcast, and every lane adds its scalars of all eight
+//           keys' dk and dv. No shared memory, no barrier; subgroups of 8 or more.
+// Numerics  f32; sums run over query heads then over i, always in that order. The rotary position of token t is t,
+//           because training rows start at 0.
 enable subgroups;
 override HEAD: u32 = 8; // D, at most 32
 alias Kept = f32; // or f16
@@ -36,12 +37,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   var k: array<f32, 32>;
   var v: array<f32, 32>;
   let j = (first + min(own, shape.T - 1u)) * shape.W;
-  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  // The bound D comes from the shape, so the compiler does not unroll this loop: every load or store takes time to compile.
   for (var d = 0u; d < D; d++) {
     k[d] = f32(qkv[j + key + d]) * scale;
     v[d] = f32(qkv[j + value + d]);
   }
-  var dk: array<vec4f, 8>; // by key; a lane has every eighth scalar
+  var dk: array<vec4f, 8>; // one entry per key; a lane holds every eighth scalar of it
   var dv: array<vec4f, 8>;
   for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
     for (var i = base; i < shape.T; i++) {
@@ -53,10 +54,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       if (HEAD > 8u) { q.y = f32(qkv[query.y]); g.y = dout[to.y]; }
       if (HEAD > 16u) { q.z = f32(qkv[query.z]); g.z = dout[to.z]; }
       if (HEAD > 24u) { q.w = f32(qkv[query.w]); g.w = dout[to.w]; }
-      var score = -lse[o]; // two sums of each, so that fewer steps wait for one another
+      var score = -lse[o]; // each sum is kept as two, so that fewer additions wait for an earlier one
       var odd = 0.0;
       var odd_p = 0.0;
-      var dp = -delta[o]; // the gradient of the probability, less delta
+      var dp = -delta[o]; // the gradient of the probability, minus delta
       for (var d = 0u; d < 8u; d++) {
         score = fma(k[d], subgroupShuffle(q.x, d), score);
         dp = fma(v[d], subgroupShuffle(g.x, d), dp);

@@ -2,7 +2,7 @@
 //     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, turned back by the rotary angle of t
 //     (subgroups of eight, heads up to 32)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  x walks T/16, y walks H, z B. Eight threads own two queries each: the lanes load a key's and a value's row
+// Parallel  x covers T/16, y covers H, z B. Eight threads own two queries each: the lanes load a key's and a value's row
 //           together, a lane every eighth scalar, broadcast these to the scores, and the scores' gradients to the key's
 //           lanes. No shared memory, no barrier; subgroups of 8 or more.
 // Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
@@ -64,7 +64,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
     var score = -logs; // two sums of each, so that fewer steps wait for one another
     var odd = vec2f();
-    var dp = -deltas; // the gradient of the probability, less delta
+    var dp = -deltas; // the gradient of the probability, minus delta
     var odd_p = vec2f();
     for (var d = 0u; d < 8u; d++) {
       score = fma(vec2f(q[d], q[32u + d]), vec2f(subgroupShuffle(k.x, d)), score);

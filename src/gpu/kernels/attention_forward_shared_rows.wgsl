@@ -1,7 +1,7 @@
 // attention_forward_shared_rows: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);
 //     lse = log sum_j exp(q_t·k_j / √D) (subgroups of eight, heads up to 32)
 // Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
-// Parallel  x walks T/16, y walks H, z B. Eight threads own two queries each: the lanes load a row together, a lane
+// Parallel  x covers T/16, y covers H, z B. Eight threads own two queries each: the lanes load a row together, a lane
 //           every eighth scalar, broadcast the key's scalars to the scores and the probabilities to the value's lanes.
 //           No shared memory, no barrier; subgroups of 8 or more.
 // Numerics  f32; online softmax, rescaled at each key; T×T is never stored, only lse.

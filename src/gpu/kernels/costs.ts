@@ -1,31 +1,34 @@
 import { ceilDiv, folded, type Dims } from '../kernel.ts';
 
-/** A size by its name; 1 where a kernel has no such dim. */
+/** The dimension of this name, or 1 if the kernel has none. */
 export const get = (dims: Dims, name: string) => dims[name] ?? 1;
-/** Cost models read their dims by position in the name string: `each(4, 'N C')` is 4·N·C. */
+/** A cost that is a product of dimensions: `each(4, 'N C')` is 4·N·C. */
 export const each = (factor: number, names: string) => (dims: Dims) =>
   names.split(' ').reduce((product, name) => product * get(dims, name), factor);
 
-/** Bytes of scalars that move, by binding: `traffic({ x: 'N C', dx: '2 N C' })` reads x once and touches dx twice. */
+/**
+ * Bytes that a kernel reads and writes. For each binding it takes the number of scalars moved: with `traffic({ x: 'N C', dx: '2 N C' })`
+ * every scalar of x moves once and every scalar of dx twice. `size` gives the bytes of a scalar.
+ */
 export const traffic = (scalars: Readonly<Record<string, string>>) => (dims: Dims, size: (binding: string) => number) =>
   Object.entries(scalars).reduce((sum, [binding, product]) => {
     const [, factor = '1', names = ''] = /^(\d*) ?(.*)$/.exec(product) ?? [];
     return sum + each(Number(factor || 1) * size(binding), names)(dims);
   }, 0);
 
-/** A grid of 16×4 threads over columns and rows; z continues the rows past 65,533 workgroups. */
+/** A grid with one thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532 rows, z continues y. */
 export const plane =
   (columns: string, rows: string) =>
   (dims: Dims): [number, number, number] => {
     const groups = ceilDiv(get(dims, rows), 4);
     return [ceilDiv(get(dims, columns), 16), Math.min(groups, 16383), ceilDiv(groups, 16383)];
   };
-/** One thread per item, `size` a workgroup. */
+/** A grid with one thread per item, in workgroups of `size`. */
 export const line =
   (names: string, size = 64) =>
   (dims: Dims): [number, number] =>
     folded(ceilDiv(each(1, names)(dims), size));
-/** A column a thread, a row of workgroups for each row, a layer for each of `parts`. */
+/** A grid with one thread per column (x, in workgroups of 64), one workgroup per row (y) and one per part (z). */
 export const perColumn =
   (columns: string, rows: string) =>
   (dims: Dims): [number, number, number] => [ceilDiv(get(dims, columns), 64), get(dims, rows), get(dims, 'parts')];

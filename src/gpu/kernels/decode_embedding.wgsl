@@ -1,7 +1,7 @@
 // decode_embedding: x[b] = table[last known token of the row in slot b]; positions[b] = its position, then the row
 // Shapes    state (B, 8): see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions
 //           (2,B) by slot: positions, then rows.
-// Parallel  one thread per element of x: x walks C, y walks B. No shared memory.
+// Parallel  one thread per element of x: x covers C, y covers B. No shared memory.
 // Numerics  f32 copy. An empty row embeds token 0 at position 0; its first token is always forced, so nothing comes
 //           of it.
 alias Weight = f32; // or f16

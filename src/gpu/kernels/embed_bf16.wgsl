@@ -1,7 +1,7 @@
 // embed_bf16: x[n] = row of the table for the token of seat n, the table in pairs of bfloat16
 // Shapes    table b (rows,C), the rows of tokens `first` on; seats (·) of token, position, row, left; x (N,C); C a
 //           multiple of 4.
-// Parallel  one thread per four scalars of x: x walks C/4, y walks N. No shared memory.
-// Numerics  f32; b is widened where it is loaded.
+// Parallel  one thread per four scalars of x: x covers C/4, y covers N. No shared memory.
+// Numerics  f32; b is converted to f32 as it is loaded.
 //! piece b_bf16
 //! piece embed_seat

@@ -1,6 +1,6 @@
 // embedding_backward: dtable[v,c] += sum over n with token(n) = v of dx[n,c]
 // Shapes    places of embedding_forward; dx (N,C); dtable (V,C), in slabs `slab` apart.
-// Parallel  one thread per element of dtable and part: x walks C, y walks V, z walks parts; part p
+// Parallel  one thread per element of dtable and part: x covers C, y covers V, z covers parts; part p
 //           takes spans p, p + parts, …, gathers the n listed there in order and adds to slab p: no atomics, the same
 //           bits every time.
 // Numerics  f32 sums in that order. Rows of none are left out.

@@ -1,8 +1,8 @@
 // embedding_forward: x[n,c] = table[token(n), c], n = (m,t): token t of batch row rows[m]
 // Shapes    record (B,T) packed token | role << 16 | state << 24; rows batch row or 0xffffffff for none; table
 //           (V,C); x (N,C).
-// Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x walks C/8, y
-//           walks N. No shared memory.
+// Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x covers C/8, y
+//           covers N. No shared memory.
 // Numerics  f32 copy. A row of none is embedded as token 0; nothing downstream counts it.
 alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, T: u32 }

@@ -1,11 +1,11 @@
 // matmul_blocks: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides (barrier-free variant)
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J), any sizes, with element (z,i,k) of a at z·az + i·ai + k·ak, likewise b;
-//           c at z·cz + i·ci + j. add 1 adds to c. With swiglu 1 the product is dact and c the gradient of gates and
-//           ups (see swiglu_backward): c and gate_up (I, 2·J).
-// Split     K may be cut into `parts` of `chunk`: z walks Z·parts, and part p adds to c at p·cp on.
+//           c at z·cz + i·ci + j. With add 1 the product is added to c. With swiglu 1 the product is dact and c the
+//           gradient of gates and ups (see swiglu_backward): c and gate_up (I, 2·J).
+// Split     K may be cut into `parts` of `chunk`: z covers Z·parts, and part p adds to c at p·cp on.
 // Parallel  a thread owns 8 rows and 8 columns of c in registers, columns `across` apart; `across` threads share the
-//           rows, and those of a workgroup beyond that have the next 8. x walks J/(8·across), y walks
-//           I·across/(8·WIDTH), z walks Z. 16 loads for 64 multiply-adds; no shared memory, no barrier.
+//           rows, and those of a workgroup beyond that have the next 8. x covers J/(8·across), y covers
+//           I·across/(8·WIDTH), z covers Z. 16 loads for 64 multiply-adds; no shared memory, no barrier.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
 // Why       one pipeline for all: what can be is in the shape, as every constant costs a compilation.
 override WIDTH: u32 = 32; // threads of a workgroup

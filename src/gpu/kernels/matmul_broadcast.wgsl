@@ -1,9 +1,9 @@
 // matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; J, K, every stride but 1 and, unless k is contiguous
-//           in a, I are multiples of 4. add 1 adds to c. With swiglu 1 the product is dact and c the gradient of gates
-//           and ups (see swiglu_backward): c and gate_up (I, 2·J).
-// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
-// Parallel  a thread owns 16 rows and 4 columns of c in registers; x walks J/(4·WIDTH), y walks I/16, z walks Z. 6
+//           in a, I are multiples of 4. With add 1 the product is added to c. With swiglu 1 the product is dact and
+//           c the gradient of gates and ups (see swiglu_backward): c and gate_up (I, 2·J).
+// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z covers Z·parts, and part p adds to c at p·cp on.
+// Parallel  a thread owns 16 rows and 4 columns of c in registers; x covers J/(4·WIDTH), y covers I/16, z covers Z. 6
 //           loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 8 or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
 // Why       every constant costs a compilation, of most of a second on software adapters: which way a and b lie is in

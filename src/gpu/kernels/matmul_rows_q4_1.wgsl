@@ -1,6 +1,7 @@
 // matmul_rows_q4_1: c[i,j] (+)= sum_k a[i,k]·b[j,k] for few rows i, b in blocks of GGUF's Q4_1
-// Shapes    a (I,K), b (J,K), c (I,ci) from its first column on; I = ROWS·GROUPS, K a multiple of 32. add 1 adds to c.
-// Parallel  as the piece rows_product: b is read from memory once for all rows.
-// Numerics  f32; b is widened where it is loaded.
+// Shapes    a (I,K), b (J,K), c (I,ci), of which columns 0 to J − 1 are written; I = ROWS·GROUPS, K a multiple of 32.
+//           With add 1 the product is added to c, else it replaces c.
+// Parallel  see the piece rows_product; b is read from memory once for all rows.
+// Numerics  f32; b is converted to f32 as it is loaded.
 //! piece b_q4_1
 //! piece rows_product

@@ -1,7 +1,7 @@
 // matmul_tiles_q8_0: matmul_tiles with b in blocks of 8 bits, GGUF's Q8_0
 // Shapes    as matmul_tiles; b's scalars in the order of their memory, rows in whole blocks of 32.
 // Parallel  as matmul_tiles.
-// Numerics  f32; b is widened where it is loaded.
+// Numerics  f32; b is converted to f32 as it is loaded.
 //! piece product_operands
 //! piece b_q8_0
 //! piece store_quad

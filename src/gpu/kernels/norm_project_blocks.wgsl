@@ -4,7 +4,7 @@
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
 //           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
-// Parallel  a thread owns 8 rows and 4 pairs in registers, pairs 8 apart; x walks M/64, y walks N/64. 17 loads for 64
+// Parallel  a thread owns 8 rows and 4 pairs in registers, pairs 8 apart; x covers M/64, y covers N/64. 17 loads for 64
 //           multiply-adds. The threads of a row share out its xhat. No shared memory, no barrier.
 // Numerics  f32, c in order; each thread sums its rows' squares as it goes and scales at the end: the same bits in all.
 //           save 1 keeps xhat and inv for the backward pass; −gate is capped at 80, so exp stays finite.

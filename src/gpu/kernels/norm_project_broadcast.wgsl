@@ -4,7 +4,7 @@
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
 //           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
-// Parallel  a thread owns 16 rows and 4 columns in registers; x walks M/(4·WIDTH), y walks N/16. Of eight lanes of a
+// Parallel  a thread owns 16 rows and 4 columns in registers; x covers M/(4·WIDTH), y covers N/16. Of eight lanes of a
 //           subgroup four own lo and four the hi of the same pairs, and they shuffle them at the end. No shared
 //           memory, no barrier; subgroups of 8 or more, threads in their order.
 // Numerics  f32, c in order; the lane that loads a row sums its squares. save 1 keeps xhat and inv for the backward

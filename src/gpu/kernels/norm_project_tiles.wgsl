@@ -5,7 +5,7 @@
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
 //           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
 // Parallel  a workgroup of 8×8 threads owns 32 rows and 32 pairs, each thread 4 of both in registers; slices of 16 c
-//           are staged in 6 KiB of shared memory, a barrier before and after each is used. x walks M/64, y walks N/32.
+//           are staged in 6 KiB of shared memory, a barrier before and after each is used. x covers M/64, y covers N/32.
 //           The threads of a row share out its xhat.
 // Numerics  f32, c in order; each thread sums its rows' squares as it goes and scales at the end: the same bits in all.
 //           save 1 keeps xhat and inv for the backward pass; −gate is capped at 80, so exp stays finite.

@@ -3,7 +3,7 @@
 // Shapes    qkv (N,W), W = (H + 2·G)·D, D a multiple of 4; seats (·) of token, position, row, left; places (B,T); table
 //           (T, D/2, 2) of cos and sin; bias (W); norms (2,D) of q, of k; queries (N, H·D); cache (·, 2·G·D): at a
 //           place its keys, then its values, in halves or floats.
-// Parallel  one thread per two pairs of a head, (i, i + D/2) and the next: x walks W/4, y walks N; a thread alone
+// Parallel  one thread per two pairs of a head, (i, i + D/2) and the next: x covers W/4, y covers N; a thread alone
 //           touches its words of the cache. Threads of a head each sum its squares. No shared memory.
 // Numerics  f32; cos and sin come from a table made in float64; keys and values are rounded where halves are kept.
 override EPS: f32 = 1e-5;

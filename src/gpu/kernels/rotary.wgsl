@@ -3,7 +3,7 @@
 //     in Llama)
 // Shapes    qkv (N,W), W = (H + 2·G)·D: queries, keys, values; positions (N); table (P, D/2, 2) of cos and sin; bias
 //           (W).
-// Parallel  one thread per pair of a head: x walks W/2, y walks N; a thread alone touches its pair. No shared memory.
+// Parallel  one thread per pair of a head: x covers W/2, y covers N; a thread alone touches its pair. No shared memory.
 // Numerics  f32; cos and sin come from a table made in float64, as WGSL's own are only good to 2^−11.
 override BIAS: u32 = 0; // 1: bias is added; else its binding is a stand-in
 alias Weight = f32; // or f16

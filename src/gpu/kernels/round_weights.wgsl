@@ -1,8 +1,8 @@
-// round_weights: shadow = weights, rounded to what products read
-// Shapes    weights, shadow (P), one layout.
+// round_weights: shadow = weights, rounded to the type that matrix products read
+// Shapes    weights, shadow (P), with the same layout.
 // Parallel  one thread per scalar; y continues x past 65,535 workgroups. No shared memory.
-// Numerics  rounded as adamw rounds, so a restored run goes on with the same bits; beyond 65,504 f16 has infinity only,
-//           which gradient_norm finds in the weights themselves.
+// Numerics  rounds exactly as adamw does, so a restored run continues with the same bits. A weight beyond the largest
+//           f16, 65,504, becomes infinite; gradient_norm looks for such weights in the f32 originals.
 alias Weight = f32; // or f16
 struct Shape { P: u32 }
 @group(0) @binding(0) var<storage, read> weights: array<f32>;

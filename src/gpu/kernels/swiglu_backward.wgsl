@@ -1,6 +1,6 @@
 // swiglu_backward: with s = 1 / (1 + e^−gate): dgate = dact·up·s·(1 + gate·(1 − s)); dup = dact·gate·s
 // Shapes    gate_up, dgate_up (N, 2·F): gates then ups; dact (N,F).
-// Parallel  one thread per element of dact: x walks F, y walks N. No shared memory.
+// Parallel  one thread per element of dact: x covers F, y covers N. No shared memory.
 // Numerics  f32; −gate is capped at 80, so exp stays finite.
 alias Kept = f32; // or f16
 struct Shape { N: u32, F: u32 }

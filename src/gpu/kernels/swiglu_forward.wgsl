@@ -1,6 +1,6 @@
 // swiglu_forward: act = silu(gate)·up, silu(g) = g / (1 + e^−g)
 // Shapes    gate_up (N, 2·F): gates then ups; act (N,F).
-// Parallel  one thread per element of act: x walks F, y walks N. No shared memory.
+// Parallel  one thread per element of act: x covers F, y covers N. No shared memory.
 // Numerics  f32; −g is capped at 80, so exp stays finite.
 alias Kept = f32; // or f16
 struct Shape { N: u32, F: u32 }

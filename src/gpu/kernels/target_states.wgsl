@@ -1,6 +1,6 @@
 // target_states: states[i] = x[node of target start + i]: the hidden states that the language head speaks at
 // Shapes    targets (·) of node (0xffffffff: none), token, state, 0; x (·,C), states (N,C), C a multiple of 4.
-// Parallel  one thread per four scalars: x walks C/4, y walks N. No shared memory.
+// Parallel  one thread per four scalars: x covers C/4, y covers N. No shared memory.
 // Numerics  f32 copy; 0 where there is no target.
 struct Shape { N: u32, C: u32, start: u32 }
 @group(0) @binding(0) var<storage, read> targets: array<vec4u>;

@@ -2,7 +2,7 @@
 //     (RMSNorm, as in Qwen3) and turned by its position's angles (rotary), values with their bias alone
 // Shapes    qkv, heads (N,W), W = (H + 2·G)·D; nodes (N) of token, position, path, last; table (T, D/2, 2) of cos and
 //           sin; bias (W); norms (2,D) of q, of k.
-// Parallel  one thread per (n, head): x walks H + 2·G, y walks N. No shared memory.
+// Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
 // Numerics  f32; cos and sin come from a table made in float64; eps inside the root.
 override EPS: f32 = 1e-5;
 override BIAS: u32 = 0; // 1: bias is added; else its binding is a stand-in

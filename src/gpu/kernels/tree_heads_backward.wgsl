@@ -3,7 +3,7 @@
 //     dx = s·w·g − x·s³·mean_d(w·g·x)
 // Shapes    dheads, qkv, dqkv (N,W), W = (H + 2·G)·D; nodes (N) of token, position, path, last; table (T, D/2, 2) of
 //           cos and sin; bias (W); norms (2,D) of q, of k.
-// Parallel  one thread per (n, head): x walks H + 2·G, y walks N. No shared memory.
+// Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
 // Numerics  f32; the norm's sums are made anew. Biases and the norms' weights get no gradient.
 override EPS: f32 = 1e-5;
 override BIAS: u32 = 0; // 1: bias was added; else its binding is a stand-in

@@ -4,7 +4,7 @@ import type { Learner } from './learner.ts';
 import type { Real } from './real.ts';
 import { forward, packedAttention } from './transformer.ts';
 
-/** What every head looked at when row `row` of the batch had its first `count` tokens and the next was to be chosen. */
+/** The attention of every head at token `count` − 1 of row `row`, from which the policy chooses the next token. `weights` is (layers, heads, count). */
 export function attentionMaps({ batch, policy, rotary }: Learner, row: number, count: number): AttentionView {
   const { room, network } = policy;
   const { num_hidden_layers: layers, num_attention_heads: heads } = network.model;
@@ -17,7 +17,10 @@ export function attentionMaps({ batch, policy, rotary }: Learner, row: number, c
   return { layers, heads, count, weights };
 }
 
-/** The last token's part (heads, count) of a layer's probabilities: it lies behind those of all before it, of 1, 2, … tokens each. */
+/**
+ * The last token's attention, (heads, count), cut out of a layer's `probabilities`. They hold (heads, t) numbers for each token in turn, where
+ * t counts the tokens up to and including it.
+ */
 export function ofLast(probabilities: Real, heads: number, count: number): Real {
   const at = (heads * count * (count - 1)) / 2;
   return probabilities.subarray(at, at + heads * count);

@@ -11,16 +11,16 @@ import { Icon } from '../parts/Icon.tsx';
 import '../styles/health.css';
 
 const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>> = {
-  ok: 'No Echo Trap: attempts at a task still differ, or still follow what was read, and success has not fallen.',
-  watch: 'A first sign: attempts grow alike, or success has fallen.',
-  collapse: 'The Echo Trap as RAGEN means it: success rose, then fell while attempts grew alike.',
+  ok: 'No Echo Trap: rollouts of a task still differ, or still depend on what the agent reads, and success has not fallen.',
+  watch: 'A first sign: rollouts become alike, or success has fallen.',
+  collapse: 'RAGEN’s Echo Trap: success rose, then fell while rollouts became alike.',
   blind:
     'Rollouts look alike and hardly depend on what the agent reads, so there is little left to learn from. Success has not fallen (in RAGEN’s Echo Trap it does).',
 };
 const LIMITS =
   'The monitor can’t see an agent that has settled on a wrong answer for each task. It measures only every few updates whether turns depend on what was read.';
 
-/** What the monitor saw, since when, and what may help. */
+/** The monitor's verdict on the run, since which update it holds, the evidence, and changes of knobs that may help. */
 export function HealthPanel() {
   const health = useLive((s) => s.health);
   const recorded = useRecorded() !== null;
@@ -84,7 +84,7 @@ function Sign({ text, alarming }: Evidence) {
   );
 }
 
-/** One click, one undoable change, flagged on the curves like any other. */
+/** Makes the changes of knobs of one remedy. They are undone together, and the curves mark them like any change of knobs. */
 function RemedyButton({ label, changes }: Remedy) {
   const names = Object.keys(changes) as FieldName[];
   const before = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));

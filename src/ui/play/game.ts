@@ -8,10 +8,10 @@ import { live, useLive } from '../run/liveStore.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** What lies on the table: an episode as far as it has come. */
+/** The episode so far, as the worker played it from the words and turns that were sent. */
 export type Table = Extract<Answer, { kind: 'play' }>;
 
-/** How the agent fared on the same task. */
+/** The agent's results on the same task: of how many rollouts it solved how many, at which update, with which mean reward. */
 export interface AgentRecord {
   readonly update: number;
   readonly solved: number;
@@ -20,7 +20,7 @@ export interface AgentRecord {
 }
 
 interface Game {
-  readonly config: RunConfig | null; // null: none has begun
+  readonly config: RunConfig | null; // null: no game has begun
   readonly seed: number; // of the task
   readonly luck: number; // of the environment's dice
   readonly tokens: readonly number[]; // written so far
@@ -40,21 +40,21 @@ export const useGame = create<Game>()(() => ({
   agent: null,
 }));
 
-const SEEDS = 2 ** 31; // tasks of training have these
+const SEEDS = 2 ** 31; // the seeds of training tasks are below this
 const anySeed = () => Math.floor(Math.random() * SEEDS);
 
-/** A new task, drawn with the knobs of the run, or of the page where there is none. */
+/** Begins a new random task with the knobs of the run, or with those set on the page if there is no run. */
 export function playNew(): void {
   const { applied, wanted } = useConfig.getState();
   playTask({ config: applied ?? wanted, seed: anySeed(), luck: anySeed(), agent: null });
 }
 
-/** Whether there is a rollout of a run in view whose task can be played. */
+/** Whether the page shows a rollout of a run, so that its task can be played. False for a recording. */
 export function canPlaySelected(): boolean {
   return !live.isExample && selectedEpisode() !== undefined;
 }
 
-/** The task of the rollout in view, with the knobs its batch was made under. */
+/** Begins the task of the rollout in view, with the knobs that its batch was rolled out with. */
 export function playSelected(): void {
   const episode = selectedEpisode();
   const config = live.batchConfig ?? useConfig.getState().applied;
@@ -73,7 +73,7 @@ export function playSelected(): void {
   });
 }
 
-/** The same task from the beginning. */
+/** Begins the same task again. */
 export function playAgain(): void {
   send([]);
 }
@@ -83,24 +83,24 @@ export function write(id: number): void {
   send([...useGame.getState().tokens, id]);
 }
 
-/** Takes a turn that was typed. */
+/** Sends a turn that the person typed. */
 export function writeTurn(typed: string): void {
   send([...useGame.getState().tokens], typed);
 }
 
-/** Takes the last word of the turn under way back; a turn that was taken stays taken. */
+/** Removes the last word of the unfinished turn. Finished turns cannot be undone. */
 export function takeBack(): void {
   const { tokens, table } = useGame.getState();
   if (table && table.played.draft > 0) send(tokens.slice(0, -1));
 }
 
-/** A given task from the beginning. */
+/** Begins a given task. */
 export function playTask(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
   useGame.setState({ ...task, table: null });
   send([]);
 }
 
-/** Asks for the episode with these tokens, and behind them what was typed. What comes back late, after others were sent, is dropped. */
+/** Asks the worker to play these tokens, followed by the typed turn if there is one. An answer that arrives after a newer request is ignored. */
 function send(tokens: readonly number[], typed?: string): void {
   const { config, seed, luck } = useGame.getState();
   if (!config) return;
@@ -109,7 +109,7 @@ function send(tokens: readonly number[], typed?: string): void {
     if (useGame.getState().tokens !== tokens) return;
     if (answer.kind === 'play') useGame.setState({ table: answer, tokens: answer.tokens });
     else if (answer.kind === 'refused') {
-      // what stood before this word or turn stands again
+      // drop the refused word or turn
       useGame.setState({ problem: answer.message, tokens: typed === undefined ? tokens.slice(0, -1) : tokens });
     }
   });

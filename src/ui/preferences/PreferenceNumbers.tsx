@@ -8,7 +8,7 @@ import { wordsAt } from '../curves/chartText.ts';
 
 const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
 
-/** How the reward model fares: what it was taught, and whether pleasing it still means solving the task. */
+/** The numbers of the reward model: its training pairs, loss and agreement, and curves that show whether a higher score still means more tasks solved. */
 export function PreferenceNumbers() {
   const preferences = useLive((s) => s.preferences);
   useLive((s) => s.metricsVersion);
@@ -47,10 +47,10 @@ export function PreferenceNumbers() {
         <p>
           In RLHF a reward model of human preferences scores one answer. It learns from pairs (Bradley–Terry: the better
           one should score higher, by any amount), so only differences between its scores mean something. In agent RL
-          the environment gives the reward: the number was found or not, over many turns, with tools that answer at
-          random. Each can be gamed. An agent can please a reward model with anything its labellers like, which is why
-          RLHF needs a KL to the reference. The simulated labeller here likes effort: it values a tool call even if it
-          leads nowhere. Raise Preference reward, and watch the reward model’s score rise while success falls.
+          the environment gives the reward: the number was found or not, over many turns, with tools and chance. Each
+          can be gamed. An agent can please a reward model with anything its labellers like, which is why RLHF needs a
+          KL to the reference. The simulated labeller here likes effort: it values a tool call even if it leads nowhere.
+          Raise Preference reward, and watch the reward model’s score rise while success falls.
         </p>
       </details>
     </>

@@ -21,7 +21,7 @@ import { comparable, useRuns } from './runStore.ts';
 interface Props {
   readonly metric: KeptMetric;
   readonly lines: readonly Line[];
-  readonly all: readonly Run[]; // the axes hold for all runs: drawing one never bends another
+  readonly all: readonly Run[]; // the axes cover all runs, so they stay the same when one is shown or hidden
 }
 
 const GROUND: Ground = {
@@ -31,7 +31,7 @@ const GROUND: Ground = {
   pad: { left: PAD.left, right: PAD.right, bottom: PAD.bottom },
 };
 
-/** One metric of several runs, read and moved like the charts of the lab; runs that differ in their seed alone can be a band. */
+/** A chart of one metric of several runs, with the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
 export function Overlay({ metric, lines, all }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -78,13 +78,13 @@ function Plot({ metric, lines, all, width, bands }: PlotProps) {
   });
   const inBand = new Set(bands.flatMap(({ lines: own }) => own.map(({ run }) => run)));
   const ends = labelPlaces(drawn.map(({ end }) => y(end?.smooth ?? axis.domain[0])));
-  const told = lines.map(({ run }) => sentence(run, metric)).join(' ');
+  const description = lines.map(({ run }) => sentence(run, metric)).join(' ');
   const floor = HEIGHT - PAD.bottom;
   return (
     <div
       className="overlay-plot"
       role="img"
-      aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${told}`}
+      aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${description}`}
     >
       <svg width={width} height={HEIGHT}>
         <clipPath id={id}>
@@ -145,7 +145,7 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   );
 }
 
-/** What each run has at an update, smoothed. */
+/** The name of each run and its smoothed value at an update. */
 function readings(lines: readonly Line[], metric: KeptMetric, weight: number, update: number): readonly string[] {
   return lines.map(({ run }) => {
     const course = courseOf(run, metric, weight);

@@ -1,8 +1,8 @@
 import { droppedFiles } from '../parts/placedFiles.ts';
 
 /**
- * Takes files and folders dropped on any screen: a browser by itself would leave the page, and its run, to show them. Returns a
- * function that stops.
+ * Accepts files and folders dropped on any screen. Without this the browser would show the dropped file in place of the page, and the
+ * run would be lost. Returns a function that removes the listeners.
  */
 export function bindDrop(): () => void {
   const over = (event: DragEvent) => {
@@ -11,7 +11,7 @@ export function bindDrop(): () => void {
   const drop = (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    const files = droppedFiles(event.dataTransfer); // now: the event lasts no longer
+    const files = droppedFiles(event.dataTransfer); // read now: after the event its files are gone
     void import('./dropTakers.ts').then(async ({ take }) => take(await files));
   };
   addEventListener('dragover', over);

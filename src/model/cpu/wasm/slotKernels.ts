@@ -32,7 +32,7 @@ import { widenHalves, narrowHalves } from './halves.ts';
 
 const BYTES = 4;
 
-/** How keys and values lie in their slots: four numbers from an address on. */
+/** The number formats of keys and values in their slots: bytes per number, and how four numbers are loaded and stored at an address. */
 const STORED = {
   F32: {
     bytes: 4,
@@ -46,22 +46,22 @@ const STORED = {
   },
 } as const;
 
-/** How keys and values are stored. */
+/** The number format in which keys and values are stored. */
 export type SlotFormat = keyof typeof STORED;
 
-/** Where a slot's numbers lie: each head in whole vectors. */
+/** The layout of a slot. Each head takes whole vectors of four numbers, the last one filled up with 0. `slotBytes` are its keys or its values, not both. */
 export function slotLayout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
   const vectors = Math.ceil(headDim / 4);
   const headBytes = vectors * 4 * STORED[format].bytes;
   return { vectors, headBytes, slotBytes: kvHeads * headBytes };
 }
 
-/** Float32s that the keys, or the values, of so many slots take. */
+/** The memory that the keys of `slots` slots take, as a number of float32s. The values take as much again. */
 export function slotNumbers(shape: AttentionShape, format: SlotFormat, slots: number): number {
   return Math.ceil((slots * slotLayout(shape, format).slotBytes) / BYTES);
 }
 
-/** `fileSlots`: keys and values of n rows of qkv into the slot that tables[first + counts − 1] names, the end of a head's last vector 0. */
+/** `fileSlots`: copies the keys and values of n rows of qkv, (H+2·kvH)·D numbers each, to slots: row i to slot tables[first[i] + counts[i] − 1]. */
 const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
     ['keys', 'values', 'qkv', 'stride', 'tables', 'first', 'counts', 'n'],
@@ -90,23 +90,24 @@ const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
     },
   );
 
-/** All ones in the lanes j, j + 1, … that are below count. */
+/** A mask for lanes j … j + 3: all bits 1 where the lane is below `count`, else 0. */
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/** One query of the heads that read the same keys, and the slots that it sees. */
+/** The queries of one token, for all query heads that share a key head, and the slots that they see. Addresses are in bytes. */
 interface Query {
-  readonly heads: number; // that share a key
-  readonly at: Integer; // the first one's numbers; the others follow
-  readonly table: Integer; // its slots
-  readonly count: Integer;
-  readonly scores: readonly Local<'i32'>[]; // room for each head's numbers
+  readonly heads: number; // query heads that share the key head
+  readonly at: Integer; // address of the first head's query; the other heads follow
+  readonly table: Integer; // address of the list of slots
+  readonly count: Integer; // of slots
+  readonly scores: readonly Local<'i32'>[]; // address of each head's scores
 }
 
 /**
- * `attendSlots`: query i, row i of q, sees the counts[i] slots that tables[first[i] …] names. A key or value is widened once for the H/kvH heads that
- * read it: with s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j. `scores` is room for each of those heads' numbers,
- * `scoreStride` bytes apart. Of one query it may be fewer than all `kvHeads`, from those on at which `out`, `q`, `keys` and `values` begin.
+ * `attendSlots`: attention of n queries over keys and values in slots. Query i, row i of q, sees the slots tables[first[i]] …
+ * tables[first[i] + counts[i] − 1]. With s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j. A key or value is converted
+ * to float32 once for the H/kvH query heads that read it. `scores` is scratch memory for those heads, `scoreStride` bytes for each. If n is 1,
+ * `kvHeads` may be fewer than the model's: then `out`, `q`, `keys` and `values` point at the first of these heads.
  */
 const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
@@ -134,7 +135,7 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
     },
   );
 
-/** Writes the scores of each head with the keys from `key` on; the largest of each in some lane of a vector. */
+/** Writes the scores of each head with its keys, slot 0's at `key`. Returns a vector for each head; the largest of its four lanes is the head's largest score. */
 function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
   const { vectors, slotBytes } = slotLayout(shape, format);
   const { at, table, count, scores, heads } = query;
@@ -154,7 +155,7 @@ function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, que
   return most;
 }
 
-/** Puts e^(score − the largest) in place of each score; one over each head's sum. */
+/** Replaces each score by e^(score − the head's largest score). Returns for each head 1 / the sum of these, in every lane. */
 function exponentiated(f: Routine, { scores, count }: Query, most: readonly Local<'v128'>[]) {
   return scores.map((from, h) => {
     const highest = acrossLanes(f, most[h]!, max);
@@ -169,7 +170,7 @@ function exponentiated(f: Routine, { scores, count }: Query, most: readonly Loca
   });
 }
 
-/** Writes to `out` each head's sum of the values from `value` on, weighted, some columns at a time. */
+/** Writes to `out`, for each head, the mean of the values weighted by `scores`; slot 0's are at `value`, `inverse` is 1 / the sum of the weights. */
 function weighted(
   f: Routine,
   shape: AttentionShape,
@@ -204,7 +205,10 @@ function weighted(
   if (headDim > whole) columns(whole * BYTES, 1, 2);
 }
 
-/** Products of `heads` queries, `width` bytes apart, with the four keys at `at`, which move behind them: sums of lanes to be, by head and key. */
+/**
+ * Dot products of `heads` queries, `width` bytes apart, with four keys. Returns a vector for each head and key; the sum of its four lanes is
+ * the dot product. Afterwards the addresses in `at` point behind the keys.
+ */
 function dots(
   f: Routine,
   format: SlotFormat,
@@ -228,6 +232,6 @@ function dots(
   return sums;
 }
 
-/** The kernels of keys and values in slots, in either format. */
+/** The kernels that write and read keys and values in slots, for both formats. */
 export const slotKernels = (shape: AttentionShape): readonly Routine[] =>
   (['F32', 'F16'] as const).flatMap((format) => [fileSlots(shape, format), attendSlots(shape, format)]);
