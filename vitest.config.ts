@@ -56,13 +56,17 @@ const MAIN_JOB = [
   'test/e2e/checkpoint.test.ts',
   'test/e2e/models.test.ts',
 ];
+/**
+ * What takes seconds on an idle machine takes minutes on a busy or a slow one: a limit is there to end what hangs. A hook builds the page,
+ * bundles programs, or compiles all kernels.
+ */
+const PATIENT = { testTimeout: 600_000, hookTimeout: 600_000 };
 /** Lets products be fused in an older Node, too. */
 const FUSED = ['test/fusedProducts.ts'];
 
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
-  testTimeout: 300_000, // some take 10 s on an idle software adapter, many times that on a busy one
-  hookTimeout: 300_000, // the first to open a policy compiles all its kernels
+  ...PATIENT,
   browser: {
     enabled: true,
     headless: true,
@@ -74,8 +78,7 @@ const inChromium = () => ({
 const inPage = {
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
-  testTimeout: 300_000,
-  hookTimeout: 180_000,
+  ...PATIENT,
 };
 
 /** The page timed by the clock, one file after the other. */
@@ -91,7 +94,7 @@ const projects = (everything: boolean) => [
       name: 'unit',
       environment: 'node',
       include: ['test/**/*.test.ts'],
-      testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
+      ...PATIENT,
       exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...HEAVY],
       isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
       setupFiles: FUSED,
@@ -105,7 +108,7 @@ const projects = (everything: boolean) => [
       include: everything ? [...HEAVY, ...ALONE] : ALONE,
       exclude: everything ? [] : HEAVY,
       setupFiles: FUSED,
-      testTimeout: 120_000,
+      ...PATIENT,
     },
   },
   {

@@ -55,7 +55,7 @@ beforeAll(async () => {
     session.history.noteState(update, policy);
     states.push(policy.weights);
   }
-}, 120_000);
+});
 afterAll(() => session.dispose());
 
 async function ask<K extends Question['kind']>(question: Extract<Question, { kind: K }>) {

@@ -28,4 +28,4 @@ test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)'
   expect(heard.length).toBeGreaterThan(100); // it spoke all along
   expect(heard.filter(({ state }) => state !== 'ok')).toEqual([]);
   expect(heard.at(-1)?.since).toBe(0); // the update at which the state was entered
-}, 300_000); // it begins while much else does
+});

@@ -228,7 +228,7 @@ describe('imports go one way', () => {
     } finally {
       rmSync(root, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 });
 
 const kernels = tree.filter((file) => /^src\/gpu\/kernels\/.*\.wgsl$/.test(file));

@@ -27,7 +27,7 @@ beforeEach(() => {
 
 const send = (data: ReaderCommand) => hear({ data });
 const said = async (wanted: (event: ReaderEvent) => boolean) => {
-  await vi.waitFor(() => expect(told.some(wanted)).toBe(true));
+  await expect.poll(() => told.some(wanted)).toBe(true);
   return told.find(wanted)!;
 };
 

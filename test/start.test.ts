@@ -62,7 +62,7 @@ test('a busy port is an error that names it, before anything is built', async ()
   expect(run.output()).toContain(`Port ${port} is busy`);
   expect(run.output()).toContain(`PORT=${port + 1} npm start`);
   expect(existsSync(path.join(root, 'dist'))).toBe(false);
-}, 30_000);
+});
 
 test.each(['http', '0', '70000', '-1', '80.5', '0x50'])('PORT=%s is refused', async (port) => {
   const run = start(port);
@@ -73,7 +73,7 @@ test.each(['http', '0', '70000', '-1', '80.5', '0x50'])('PORT=%s is refused', as
 test('serves the built page at the address it prints, and Ctrl-C ends it cleanly', async () => {
   const port = await freePort();
   const run = start(String(port));
-  await expect.poll(run.output, { timeout: 30_000 }).toContain(`http://127.0.0.1:${port}/`);
+  await expect.poll(run.output).toContain(`http://127.0.0.1:${port}/`);
   const page = await fetch(`http://127.0.0.1:${port}/`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('placeholder');
@@ -82,4 +82,4 @@ test('serves the built page at the address it prints, and Ctrl-C ends it cleanly
   expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(0);
-}, 60_000);
+});

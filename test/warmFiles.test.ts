@@ -77,14 +77,14 @@ describe('shipped warm-start weights', () => {
   });
 
   // 512 tasks: a standard error of .02
-  it('find about a quarter of the numbers', { timeout: 30_000 }, async () => {
+  it('find about a quarter of the numbers', async () => {
     const { 'eval/success_sampled': sampled, 'eval/success': greedy } = await base('number-hunt');
     expect(sampled).toBeGreaterThan(0.18);
     expect(sampled).toBeLessThan(0.32);
     expect(greedy).toBeLessThan(0.4);
   });
 
-  it('answer at most a quarter of the questions', { timeout: 30_000 }, async () => {
+  it('answer at most a quarter of the questions', async () => {
     const { 'eval/success_sampled': sampled, 'eval/success': greedy } = await base('multi-hop');
     expect(sampled).toBeGreaterThan(0.08);
     expect(greedy).toBeLessThan(0.25);

@@ -9,7 +9,7 @@ beforeAll(async () => {
   programs = await programsIn('train');
   writeFileSync(programs.at('tiny.gguf'), tinyGguf());
   writeFileSync(programs.at('other.gguf'), tinyGguf({ 'general.name': text('Other') }));
-}, 120_000);
+});
 afterAll(() => programs.remove());
 
 const STEPS = 8;
@@ -44,4 +44,4 @@ test('a run beside a checkpoint that is ended while it imitates is saved there, 
   expect(again.err).not.toContain(`imitation ${step}/8`); // what is done is not done again
   expect(again.err).toContain(`imitation ${step + 1}/8`);
   expect(hashOf(again)).toBe(hashOf(whole));
-}, 120_000);
+});

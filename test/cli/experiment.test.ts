@@ -82,5 +82,5 @@ describe('a run and its files', () => {
     const markdown = await files.write(tableOf(plan, read));
     expect(readFileSync(path.join(folder, 'rollout-shaping.md'), 'utf8')).toBe(markdown);
     expect(readFileSync(path.join(folder, 'rollout-shaping.csv'), 'utf8')).toMatch(/^group,arm,runs/);
-  }, 60_000);
+  });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const running = await open({});
   await to(running, 1);
   await writeFolder(programs.at('saved'), checkpointFiles(await packed(running)));
-}, 120_000);
+});
 afterAll(() => programs.remove());
 
 const ended = (name: string, ...args: readonly string[]) => programs.start(name, args).ended;
@@ -40,7 +40,7 @@ test('an export and a hand-over leave a folder as it is that holds a run, and a 
   }
   expect([contents('saved'), contents('handed')]).toEqual(before);
   expect(readFileSync(programs.at('there.zip'), 'utf8')).toBe('mine');
-}, 60_000);
+});
 
 // so cold that the two rollouts of a task are alike, and the filter then keeps none: after five such updates training stops
 const STOPS =
@@ -53,7 +53,7 @@ test('an export whose training has to stop ends with 1, as training itself does,
   expect(err).toMatch(/The last 5 batches .* nothing was learned.*\nNothing was written\. npm run train -- --save DIR/);
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(contents('stopped')).toEqual([]);
-}, 60_000);
+});
 
 test('an export and a hand-over try --out before they train or read a run', async () => {
   writeFileSync(programs.at('a-file'), 'mine');
@@ -69,7 +69,7 @@ test('an export and a hand-over try --out before they train or read a run', asyn
       }
     }
   }
-}, 120_000);
+});
 
 test('flags of training that writing once can make nothing of are refused by name, before anything is done', async () => {
   for (const [flag, value] of [
@@ -87,7 +87,7 @@ test('flags of training that writing once can make nothing of are refused by nam
     }
   }
   expect(existsSync(programs.at('refused'))).toBe(false);
-}, 60_000);
+});
 
 test('--from goes on with a saved run in an export and a hand-over; a preset is knobs like any other, and facts of another are refused', async () => {
   const more = await ended('export', '--from', 'saved', '--updates', '3', '--out', 'more');
@@ -104,4 +104,4 @@ test('--from goes on with a saved run in an export and a hand-over; a preset is 
   const facts = await ended('export', '--from', 'saved', '--facts', 'mine.csv', '--out', 'none');
   expect(facts.err).toMatch(/^--facts: got .*mine\.csv beside --from; want one of them\. A saved run has its own\.\n$/);
   expect(facts.code).toBe(2);
-}, 60_000);
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
   // started from this folder: the facts that one of the environments asks about are not there
   write('fails.json', { set: { ...TINY, env: undefined }, updates: 1, grid: { env: ['bandit', 'world-facts'] } });
   programs = await bundled('sweep');
-}, 120_000);
+});
 afterAll(() => {
   programs.remove();
   rmSync(folder, { recursive: true, force: true });
@@ -80,7 +80,7 @@ test('a sweep of 8 configurations × 2 seeds that is killed twice and gone on wi
   expect(last.err).toContain(`16 runs, ${killed[1]} of them done`); // nothing is run twice
   expect(tables('killed')).toEqual(tables('whole'));
   expect(last.out).toBe(whole.out);
-}, 120_000);
+});
 
 test('two shards come to the table of one machine, in one folder or merged from two', async () => {
   expect((await start('four.json', '--out', 'one', '--json').ended).err).toBe('');
@@ -102,7 +102,7 @@ test('two shards come to the table of one machine, in one folder or merged from 
   expect([copied.code, merged.code, merged.err]).toEqual([0, 0, '']);
   for (const out of ['copied', 'merged']) expect(tables(out)).toEqual(tables('one'));
   expect(JSON.parse(merged.out)).toMatchObject({ done: 4, planned: 4 });
-}, 120_000);
+});
 
 test('a run that fails is named, and the exit code is 1; a file that does not read is 2; Ctrl-C is 130', async () => {
   const failed = await start('fails.json', '--out', 'fails').ended;
@@ -119,4 +119,4 @@ test('a run that fails is named, and the exit code is 1; a file that does not re
   expect([bad.code, none.code]).toEqual([2, 1]);
   expect(bad.err).toMatch(/^grid\.speed: got no knob/);
   expect(none.err).toMatch(/none\.json cannot be read/);
-}, 120_000);
+});

@@ -11,7 +11,7 @@ beforeAll(async () => {
   const running = await open({});
   await to(running, 1);
   await writeFolder(programs.at('agent'), checkpointFiles(await packed(running)));
-}, 120_000);
+});
 afterAll(() => programs.remove());
 
 const talk = (args: readonly string[], lines: string) => programs.start('talk', args, lines).ended;

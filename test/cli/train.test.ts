@@ -6,7 +6,7 @@ import { type Ended, type Programs, programsIn } from './programsIn.ts';
 let programs: Programs;
 beforeAll(async () => {
   programs = await programsIn('train');
-}, 120_000);
+});
 afterAll(() => programs.remove());
 
 // as many updates as leave time to end it in between, each of some milliseconds
@@ -73,7 +73,7 @@ test('a run that is killed and then ended by a scheduler goes on, by the same co
     else expect(savedUpdate('cut')).toBeLessThan(toldUpdate('board'));
     ends.push(savedUpdate('cut'));
   }
-  expect(ends[0]).toBeLessThan(40);
+  expect(ends[0]).toBeLessThan(ends[1] ?? 0); // it went on
   expect(ends[1]).toBeLessThan(120);
   const last = await start(...args).ended;
   expect(last.err).toMatch(`Goes on after update ${ends[1]} of cut.`);
@@ -88,7 +88,7 @@ test('a run that is killed and then ended by a scheduler goes on, by the same co
   expect(toldUpdate('board')).toBe(120);
   const [cut, uncut] = [records('board').at(-1) ?? 0, records('whole-board').at(-1) ?? 0];
   expect(cut - uncut).toBe(2 * 31); // each time it went on: SessionLog.START of a step below 128
-}, 60_000);
+});
 
 test('more updates may be asked of a saved run, nothing else; what is no saved run, and what would be written over, is named', async () => {
   expect((await start(...RUN, '--updates', '2', '--save', 'two', '--tensorboard', 'tb').ended).code).toBe(0);
@@ -119,7 +119,7 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(beside.err).toMatch(/config\.json cannot be written to: a file of that name is in the way/);
   expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
   expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
-}, 60_000);
+});
 
 test('a job that was killed before its first save begins anew by the same command, and its event file with it', async () => {
   const args = [...RUN, '--save', 'job', '--resume', 'job', '--save-every', '1000', '--tensorboard', 'job-board'];
@@ -138,4 +138,4 @@ test('a job that was killed before its first save begins anew by the same comman
   const whole = await start(...RUN, '--tensorboard', 'once-board').ended;
   expect(summary(again)['parameters_hash']).toBe(summary(whole)['parameters_hash']);
   expect((records('job-board').at(-1) ?? 0) - (records('once-board').at(-1) ?? 0)).toBe(29); // SessionLog.START of step 0
-}, 60_000);
+});

@@ -4,29 +4,35 @@ import { modelCard } from '../../src/speaking/cardOfModel.ts';
 import { chatOf } from '../../src/speaking/chat.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { CRAFTED } from './crafted.ts';
+import { processorClock } from '../processorClock.ts';
 
 /** Text that slow patterns are slow in. */
 const SAID = `${'a'.repeat(3000)} ${' '.repeat(3000)}`;
-/** Seconds of the processor, and bytes beside the file's own: a person can cancel after two seconds anyway. */
-const [MOST_SECONDS, MOST_BYTES] = [3, 400e6];
+/**
+ * Seconds of the processor, and bytes beside the file's own. The slowest file takes one second on a processor of 2024: one five times
+ * slower may need it with a neighbour on its core, and what has no bound needs minutes on any. A person can cancel after three seconds.
+ */
+const [MOST_SECONDS, MOST_BYTES] = [20, 400e6];
 
-test.each(Object.keys(CRAFTED))('%s: opened or refused by its file within three seconds and 400 MB', async (kind) => {
-  const files = CRAFTED[kind]!();
-  const [clock, memory] = [process.cpuUsage(), process.memoryUsage().rss];
-  try {
-    const checkpoint = await openTextCheckpoint(files);
-    modelCard(checkpoint, kind, files);
-    const { begins, follows } = chatOf(checkpoint.codec, checkpoint.template);
-    expect(begins(SAID, SAID).length).toBeGreaterThan(0);
-    follows(SAID, true);
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    expect(error.message).toMatch(/: got [\s\S]*; want /);
-    expect(error.message.length).toBeLessThan(5000);
-  }
-  const { user, system } = process.cpuUsage(clock);
-  const used = { seconds: (user + system) / 1e6, bytes: process.memoryUsage().rss - memory };
-  if (process.env['CRAFTED']) console.log(kind, used);
-  expect(used.seconds).toBeLessThan(MOST_SECONDS);
-  expect(used.bytes).toBeLessThan(MOST_BYTES);
-});
+test.each(Object.keys(CRAFTED))(
+  `%s: opened or refused by its file within ${MOST_SECONDS} seconds of the processor and 400 MB`,
+  async (kind) => {
+    const files = CRAFTED[kind]!();
+    const [seconds, memory] = [processorClock(), process.memoryUsage().rss];
+    try {
+      const checkpoint = await openTextCheckpoint(files);
+      modelCard(checkpoint, kind, files);
+      const { begins, follows } = chatOf(checkpoint.codec, checkpoint.template);
+      expect(begins(SAID, SAID).length).toBeGreaterThan(0);
+      follows(SAID, true);
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      expect(error.message).toMatch(/: got [\s\S]*; want /);
+      expect(error.message.length).toBeLessThan(5000);
+    }
+    const used = { seconds: seconds(), bytes: process.memoryUsage().rss - memory };
+    if (process.env['CRAFTED']) console.log(kind, used);
+    expect(used.seconds).toBeLessThan(MOST_SECONDS);
+    expect(used.bytes).toBeLessThan(MOST_BYTES);
+  },
+);

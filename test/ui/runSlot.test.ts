@@ -23,18 +23,16 @@ beforeEach(() => {
   vi.stubGlobal('navigator', { locks });
 });
 
-const settled = () => new Promise((resolve) => setTimeout(resolve, 4 * LATER_MS));
 const names = () => [...held].map((name) => name.replace('rollout-playground-run-', ''));
 
 test('a tab keeps the place it saves at from others while it is open', async () => {
   const { isFree, ownSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
   const own = ownSaveSlot();
-  await settled();
-  expect(names()).toEqual([own]);
+  await expect.poll(names).toEqual([own]);
   vi.resetModules(); // another tab
   const other = await import('../../src/ui/runs/saveSlot.ts');
   expect(other.ownSaveSlot()).not.toBe(own);
-  await settled();
+  await expect.poll(() => held.size).toBe(2);
   expect(await other.isFree('nobody’s')).toBe(true);
   expect(await isFree(own)).toBe(false);
 });
@@ -43,18 +41,15 @@ test('who takes another place before the lock of the first was granted gives the
   const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
   const first = ownSaveSlot();
   expect(await takeSaveSlot('second')).toBe(true);
-  await settled();
+  await expect.poll(names).toEqual(['second']);
   expect(ownSaveSlot()).toBe('second');
-  expect(names()).toEqual(['second']);
   expect(await takeSaveSlot(first)).toBe(true); // it is there to be taken again
-  await settled();
-  expect(names()).toEqual([first]);
+  await expect.poll(names).toEqual([first]);
 });
 
 test('two places taken one right after the other leave the later one held alone', async () => {
   const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
   expect(await Promise.all([takeSaveSlot('a'), takeSaveSlot('b')])).toEqual([true, true]);
-  await settled();
+  await expect.poll(names).toEqual(['b']);
   expect(ownSaveSlot()).toBe('b');
-  expect(names()).toEqual(['b']);
 });

@@ -19,7 +19,7 @@ let branches = 0;
 
 /** Answers the question that waits longest, and lets the page take it. Returns what was asked. */
 async function answerNext(answer?: Answer): Promise<Question> {
-  await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(0));
+  await expect.poll(() => waiting.length).toBeGreaterThan(0);
   const next = waiting.shift()!;
   const told = next.asked.kind === 'ask-form' ? ({ kind: 'ask-form', form: FORM } as const) : said();
   next.answer(answer ?? told);
@@ -64,7 +64,7 @@ test('another run has been said nothing by, whatever the one before said; words 
 
 test('what the run before still answers is not taken for what the new one says', async () => {
   void ask();
-  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await expect.poll(() => waiting.length).toBe(1);
   const late = waiting.shift()!;
   await open(useTalk.getState().run + 1);
   expect(useTalk.getState().asking).toBe(false);
@@ -95,7 +95,7 @@ test('no word can be put into a mouth that is speaking; afterwards the word that
   void ask();
   await answerNext();
   void regenerate();
-  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await expect.poll(() => waiting.length).toBe(1);
   await playOn({ voice: 'now', t: 9 }, 4);
   expect(waiting).toHaveLength(1); // nothing more was asked
   await answerNext();
@@ -109,7 +109,7 @@ test('no word can be put into a mouth that is speaking; afterwards the word that
 test('of two tasks asked one upon the other the later one is shown, in whatever order the answers come', async () => {
   useTalk.setState({ by: 'number', seed: 1 });
   const first = ask();
-  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await expect.poll(() => waiting.length).toBe(1);
   const early = waiting.shift()!;
   useTalk.setState({ seed: 2 });
   void ask();

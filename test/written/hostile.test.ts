@@ -92,7 +92,6 @@ test.each(BODIES)('%s: the sandbox says so, with its line, and serves the next c
   const sandbox = await sandboxOf(
     acting(`if (word === 'x') { ${body} }\n    this.seen++;\n    return 'seen ' + this.seen;`),
   );
-  const before = performance.now();
   const [, reply, next] = sandbox.serve([OPEN, CALL, { ...CALL, values: ['y'] }]) as [Reply, Reply, Reply];
   sandbox.dispose();
   expect(reply.problem ?? reply.refused ?? '', name).toMatch(said);
@@ -100,7 +99,6 @@ test.each(BODIES)('%s: the sandbox says so, with its line, and serves the next c
   if (!returns && !body.startsWith('throw') && !/stack|memory|string/.test(reply.refused ?? ''))
     expect(reply.line, name).toBe(6);
   if (!/^done|late|NaN|finite/.test(reply.problem ?? '')) expect(next.text, name).toBe('seen 1');
-  expect(performance.now() - before, name).toBeLessThan(60_000); // a machine at work; idle, the slowest takes two seconds
 });
 
 test('an episode draws the project’s own random numbers, by its key', async () => {
