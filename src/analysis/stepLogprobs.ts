@@ -6,9 +6,9 @@ import { loadKept } from './attribution.ts';
 import type { Replay } from './replay.ts';
 
 /**
- * What the policy said of each token at every optimizer step of an update, step by step: the update is done again in the replay,
- * whose weights and moments are overwritten. Null where the policy stood still, as while its critic warms up: it said at every
- * step what it had said before the update.
+ * Log-probability, entropy and value of each token at each optimizer step of an update. The replay repeats the update from the state
+ * `before`; this overwrites its weights and moments. Null if the update trained only the critic: then the policy's numbers are the same
+ * at every step as before the update.
  */
 export async function stepLogprobs(
   { policy, math }: Replay,
@@ -23,7 +23,7 @@ export async function stepLogprobs(
   const seen: StepLogprobs[] = [];
   for (const { rows, objective, optimizer, temperature } of lesson.steps) {
     await policy.learn(rows, objective, optimizer, temperature);
-    await policy.report(); // steps are told once
+    await policy.report(); // reading the report empties the list of steps
     seen.push(math.seen());
   }
   return seen;

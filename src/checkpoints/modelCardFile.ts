@@ -12,7 +12,7 @@ import type { Form } from './modelConfigFile.ts';
 import { FILES } from './checkpointFolder.ts';
 import { modelOf } from './model.ts';
 
-/** README.md: the model card. What it was trained on and how, what was measured with which seed, how to load it and how to go on. */
+/** README.md: the model card. It says how the model was trained, what was measured with which seed, how to load it and how to continue training. */
 export function cardFile(run: PackedRun, form: Form): string {
   const { checkpoint } = run;
   const model = modelOf(checkpoint);
@@ -21,7 +21,7 @@ export function cardFile(run: PackedRun, form: Form): string {
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
-    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
     measured(run),
@@ -34,17 +34,17 @@ export function cardFile(run: PackedRun, form: Form): string {
       ? [textTurns(checkpoint.vocabulary.length)]
       : wordTurns(config, checkpoint.vocabulary.length)),
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
-    '## Go on training',
+    '## Continue training',
     GO_ON,
     '## Settings',
     'Knobs that are not at their defaults:',
     settings(run),
     '## Files',
-    '`config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` are the model. `value_head.safetensors` is the critic’s head where it shares the trunk; `training_state.safetensors` has AdamW’s moments and, where there are any, a separate critic and a reward model; `playground.json` has the knobs and the place in training; `metrics.jsonl` every curve.',
+    '`config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` are the model. `value_head.safetensors` is the critic’s head, if the critic shares the trunk. `training_state.safetensors` has AdamW’s moments, and a separate critic and a reward model if the run has them. `playground.json` has the knobs and how far training has come; `metrics.jsonl` has every curve.',
   ].join('\n\n')}\n`;
 }
 
-/** README.md of a run on a checkpoint: what its adapters are beside, what was measured and how to go on. */
+/** README.md of a run that trains adapters for a checkpoint: which checkpoint, what was measured, how to continue training. */
 export function adapterCard(run: PackedRun, base: BaseMark): string {
   const { checkpoint } = run;
   const { config, begun, networks } = checkpoint;
@@ -52,17 +52,17 @@ export function adapterCard(run: PackedRun, base: BaseMark): string {
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
-    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
     measured(run),
-    '## Go on training',
-    '```sh\nnpm run train -- --resume FOLDER --model FILE\n```\n\n`FILE` is the checkpoint it began with; another is refused. It goes on with the next update, bit for bit on the same backend.',
+    '## Continue training',
+    '```sh\nnpm run train -- --resume FOLDER --model FILE\n```\n\n`FILE` must be the checkpoint that the run began with. Training continues with the next update. On the same backend it gives exactly the same numbers as a run without a break.',
     '## Settings',
     'Knobs that are not at their defaults:',
     settings(run),
     '## Files',
-    '`adapter_config.json` and `adapter_model.safetensors` are the adapter as PEFT has them (`PeftModel.from_pretrained(model, FOLDER)`); `npm run adapter -- merge --base FILE --adapter FOLDER --to merged.gguf` merges it. `training_state.safetensors` has it too, with the adapters the run began with and AdamW’s moments; `playground.json` the knobs and the place in training; `metrics.jsonl` every curve. The checkpoint’s own weights are in none of them.',
+    '`adapter_config.json` and `adapter_model.safetensors` are the adapter as PEFT has them (`PeftModel.from_pretrained(model, FOLDER)`); `npm run adapter -- merge --base FILE --adapter FOLDER --to merged.gguf` merges it. `training_state.safetensors` has the adapter too, with the adapters that the run began with and AdamW’s moments. `playground.json` has the knobs and how far training has come. No file has the checkpoint’s own weights. `metrics.jsonl` has every curve.',
   ].join('\n\n')}\n`;
 }
 
@@ -78,9 +78,9 @@ model, tokenizer = AutoModelForCausalLM.from_pretrained("."), ${tokenizer}.from_
 print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].prompt}", return_tensors="pt"))[0]))
 \`\`\`
 
-\`.\` is this folder. Any task in the agent’s words will do, as the page shows them in a rollout.`;
+\`.\` is this folder. You can write any task in the agent’s words. A rollout on the page shows examples.`;
 
-/** `generate` takes a conversation; the tool's schema and the system prompt are those of a rollout on the page. */
+/** Python that gives `generate` a conversation. The text after it says to add the system prompt and the tool. */
 const LOAD_TEXT = `\`\`\`python
 from transformers import AutoModelForCausalLM, AutoTokenizer
 model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
@@ -89,23 +89,23 @@ inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, ret
 print(tokenizer.decode(model.generate(**inputs)[0]))
 \`\`\`
 
-\`.\` is this folder. It was trained on conversations with a system prompt and a tool, as the page shows them in a rollout; give those too.`;
+\`.\` is this folder. It was trained on conversations with a system prompt and a tool. Give it those too; a rollout on the page shows them.`;
 
 const textTurns = (tokens: number) =>
-  `A turn ends at an id that \`generation_config.json\` names. Calls are JSON within \`<tool_call>\`; what the tool says follows as a message of the chat template. The tokenizer knows ${tokens.toLocaleString('en')} tokens of bytes, so it takes any text. Nothing kept its turns well formed: \`generate\` writes what it played in training.`;
+  `\`generation_config.json\` lists the ids that end a turn. Calls are JSON within \`<tool_call>\`; the tool’s answer follows as a message of the chat template. The tokenizer knows ${tokens.toLocaleString('en')} tokens of bytes, so it takes any text. In training no grammar kept turns well formed, so \`generate\` draws tokens the way training did.`;
 
 const wordTurns = ({ grammar }: Pick<RunConfig, 'grammar'>, words: number): readonly string[] => [
   `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${words} words and splits at blanks; any other word becomes \`<pad>\`.`,
   grammar === 'on'
     ? UNDER_GRAMMAR
-    : 'Nothing kept its turns well formed: `generate` writes what it played in training.',
+    : 'In training no grammar kept turns well formed, so `generate` draws tokens the way training did.',
 ];
 
 const UNDER_GRAMMAR =
-  'It was trained under a grammar that allows well-formed turns alone (knob `grammar`). What is forbidden it never had to unlearn: `generate` by itself may write turns that no environment takes; hand it the legal words by `prefix_allowed_tokens_fn`, or train with the knob off.';
+  'It was trained under a grammar that allows only well-formed turns (knob `grammar`), so it never learned to avoid other turns. Without the grammar, `generate` may write turns that no environment accepts. Give `generate` the legal words with `prefix_allowed_tokens_fn`, or train with the knob off.';
 
 const QWEN =
-  'For a Qwen2, `AutoTokenizer` of Transformers 5 takes Qwen2’s byte-pair tokenizer, whatever `tokenizer.json` says; hence the class by name.';
+  'For a Qwen2, `AutoTokenizer` of Transformers 5 loads Qwen2’s byte-pair tokenizer and ignores `tokenizer.json`. That is why the code above names the class.';
 
 const GO_ON = `Drop this folder’s zip on the page, or:
 
@@ -113,12 +113,12 @@ const GO_ON = `Drop this folder’s zip on the page, or:
 npm run train -- --from FOLDER
 \`\`\`
 
-It goes on with the next update, bit for bit on the same backend.`;
+Training continues with the next update. On the same backend it gives exactly the same numbers as a run without a break.`;
 
 const headDimension = (size: number) =>
-  `Heads have ${size} dimensions. Transformers does not mind; servers with fixed attention kernels may ask for 64 or 128.`;
+  `Heads have ${size} dimensions. Transformers can load them. Servers with fixed attention kernels may need 64 or 128.`;
 
-/** What the last evaluation found, with its interval where the tasks are a sample. */
+/** A table of the last evaluation’s success. If it did not play all tasks of the set, a 95 % interval is added. */
 function measured({ points, checkpoint }: PackedRun): string {
   const { config } = checkpoint;
   const last = (name: MetricName) => {
@@ -127,7 +127,7 @@ function measured({ points, checkpoint }: PackedRun): string {
     return curve && i >= 0 ? { update: curve.x[i] ?? 0, value: curve.y[i] ?? 0 } : null;
   };
   const [success, tasks] = [last('eval/success'), last('eval/tasks')];
-  if (!success || !tasks) return 'Nothing was evaluated.';
+  if (!success || !tasks) return 'The run has no evaluation.';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const whole = isWholeSet(tasks.value, config);
   const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
@@ -155,7 +155,7 @@ function settings({ checkpoint: { config, begun } }: PackedRun): string {
   return ['| knob | | value | default |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-/** A text from outside as Markdown that is nothing but text. */
+/** Escapes a text from outside, so that Markdown shows it as plain text. */
 function plain(text: string): string {
   return visible(text).replaceAll(/[\\`*_{}[\]<>#|!&]/g, (letter) => `\\${letter}`);
 }

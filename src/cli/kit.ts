@@ -11,7 +11,7 @@ import {
 } from '../domain/adapterReport.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
-import type { AdapterFacts, Found } from './kitResults.ts';
+import type { AdapterFacts, PartResult } from './kitResults.ts';
 import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
 import { program } from './program.ts';
 
@@ -78,7 +78,7 @@ function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly f
   const [, file = ''] = process.argv;
   return new Promise((resolve) => {
     const child = fork(file, [ONE_PART], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    let found: Found | null = null;
+    let found: PartResult | null = null;
     let said = '';
     let late = false;
     const timer = setTimeout(() => {
@@ -86,7 +86,7 @@ function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly f
       child.kill('SIGKILL');
     }, 1000 * part.seconds);
     child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MOST_SAID)));
-    child.on('message', (message: Found) => {
+    child.on('message', (message: PartResult) => {
       found = message;
       child.kill('SIGKILL'); // Dawn keeps a process alive
     });
@@ -111,7 +111,7 @@ function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly f
 function serveOnePart(): void {
   process.on('disconnect', () => process.exit(1));
   process.once('message', ({ part, quick }: { readonly part: KitPart; readonly quick: boolean }) => {
-    const tell = (found: Found) => process.send?.(found);
+    const tell = (found: PartResult) => process.send?.(found);
     runPart(part.name, quick).then(tell, (error: unknown) => {
       tell({ outcome: 'crashed', why: error instanceof Error ? error.message : String(error), numbers: null });
     });

@@ -14,7 +14,7 @@ import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
 import { namesIn } from './files.ts';
-import type { AdapterFacts, Found } from './kitResults.ts';
+import type { AdapterFacts, PartResult } from './kitResults.ts';
 import { deviceLoss, presetRun } from './kitRuns.ts';
 
 /** Where the fixtures lie in the kit. */
@@ -50,7 +50,7 @@ export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly K
 }
 
 /** Runs a part in this process. */
-export async function runPart(name: string, quick: boolean): Promise<Found> {
+export async function runPart(name: string, quick: boolean): Promise<PartResult> {
   const gpu = await openDawn();
   if (!gpu)
     return crashed(
@@ -75,9 +75,9 @@ export async function runPart(name: string, quick: boolean): Promise<Found> {
   }
 }
 
-const crashed = (why: string): Found => ({ outcome: 'crashed', why, numbers: null });
+const crashed = (why: string): PartResult => ({ outcome: 'crashed', why, numbers: null });
 
-async function adapter(offered: GPU): Promise<Found> {
+async function adapter(offered: GPU): Promise<PartResult> {
   const gpu = await openGpu(offered);
   const features = [...gpu.device.features].sort();
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
@@ -91,7 +91,7 @@ async function adapter(offered: GPU): Promise<Found> {
   };
 }
 
-async function goldens(gpu: GPU, what: string): Promise<Found> {
+async function goldens(gpu: GPU, what: string): Promise<PartResult> {
   const lines: (GoldenLine & { readonly file: string })[] = [];
   const text = what === 'advantages';
   const apart: string[] = []; // the one fixture whose loss may jump
@@ -130,7 +130,7 @@ async function goldens(gpu: GPU, what: string): Promise<Found> {
 /** Whether what is worst of a group is how many tokens are clipped, and it is out of bounds. */
 const jumped = ({ worst, error, bound }: GoldenLine) => worst === 'clip_fraction' && error > bound;
 
-async function bench(gpu: GPU, quick: boolean): Promise<Found> {
+async function bench(gpu: GPU, quick: boolean): Promise<PartResult> {
   const only = quick ? ['W1', 'G1', 'U1'] : ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
   const result = await measure(gpu, { seconds: quick ? 2 : 10, storage: 'f32', only });
   const { W1, G1 } = result.workloads;
@@ -139,7 +139,7 @@ async function bench(gpu: GPU, quick: boolean): Promise<Found> {
   return { outcome: 'passed', why: '', numbers: { summary, ...result, text: table('kit', result) } };
 }
 
-async function tuner(offered: GPU, quick: boolean): Promise<Found> {
+async function tuner(offered: GPU, quick: boolean): Promise<PartResult> {
   const gpu = await openGpu(offered);
   const whole = { model: modelOf(WORKLOADS.W1), critic: 'none', rows: 64, length: 65, minibatchRows: 64 } as const;
   const spec = trialSpec(whole, gpu.software);

@@ -5,7 +5,7 @@ import { type PresetName, PRESETS } from '../config/presets.ts';
 import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { nodeHost } from './nodeHost.ts';
-import type { Found } from './kitResults.ts';
+import type { PartResult } from './kitResults.ts';
 
 const SEED = 7;
 const LOSSES = 3;
@@ -37,7 +37,7 @@ async function until(
 }
 
 /** A preset from its shipped weights on the GPU: each update must end with finite numbers. */
-export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promise<Found> {
+export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promise<PartResult> {
   const updates = quick ? 3 : 20;
   const config = configOf(preset, updates, quick ? 32 : 128);
   const host: Host = { ...(await nodeHost(false)), gpu };
@@ -65,7 +65,7 @@ export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promi
 }
 
 /** Loses the device in the middle of an update: it must be told, and the run go on from its last checkpoint with the same weights. */
-export async function deviceLoss(gpu: GPU, quick: boolean): Promise<Found> {
+export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> {
   const toldMs: number[] = [];
   const recoveredMs: number[] = [];
   const problems: string[] = [];

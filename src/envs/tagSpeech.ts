@@ -2,7 +2,7 @@ import { MISTAKE, type Speech } from './speech.ts';
 import { parseTurn } from './turn.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/** Word by word: each word of the environment is an id, and tags tell a call, an answer and an observation apart. */
+/** The `Speech` in which each word of the environment is one token. Tags mark a call, an answer and an observation. */
 export function tagSpeech(vocabulary: Vocabulary, think: boolean): Speech {
   return {
     prompt: (words) => vocabulary.ids(words),

@@ -1,25 +1,27 @@
 import type { BlockFormat } from '../formats/blocks/blockFormats.ts';
 
-/** A tensor of a checkpoint that has not been read yet, by its Hugging Face name and in its order of rows. */
+/** A tensor of a checkpoint that has not been read yet. Its rows are in the order that Hugging Face uses. */
 export interface StoredTensor {
   readonly shape: readonly number[]; // [out, in] for matrices
   readonly format: BlockFormat;
   readonly bytes: number;
-  /** Reads all of it into `out`, `bytes` long, as it is packed. Throws FormatError, by file and tensor. */
+  /** Reads the whole tensor, still packed, into `out`, which is `bytes` long. Throws FormatError with file and tensor. */
   readonly read: (out: Uint8Array) => Promise<void>;
 }
 
-/** The tensors of a model by Hugging Face name: each of `parameters(model)`. */
+/** All tensors of `parameters(model)`, by Hugging Face name. */
 export type WeightSource = ReadonlyMap<string, StoredTensor>;
 
-/** The tensor of this name, or an error that says so. */
+/** The tensor of this name. Throws if there is none. */
 export function storedTensor(source: WeightSource, name: string): StoredTensor {
   const tensor = source.get(name);
   if (tensor) return tensor;
-  throw new Error(`${name} is missing; want every parameter of the model. Open the checkpoint with openCheckpoint.`);
+  throw new Error(
+    `${name} is missing: a source must have every parameter of the model. Open the checkpoint with openCheckpoint.`,
+  );
 }
 
-/** A tensor's weights as float32, in memory that holds the packed ones too while it is made. */
+/** Reads a tensor's weights as float32. Until it resolves, memory holds the packed weights as well. */
 export async function widened({ format, bytes, read }: StoredTensor): Promise<Float32Array> {
   const packed = new Uint8Array(bytes);
   await read(packed);

@@ -7,8 +7,8 @@ import type { Host } from './host.ts';
 import { openEnvironment } from './environment.ts';
 
 /**
- * A run that begins now, at update 0, with another program's weights in the environment of `config`; `facts` are those it asks about. Throws
- * FormatError with all of the model that does not fit there.
+ * A new run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the facts that the
+ * environment asks about, if it asks about a person's facts. Throws FormatError with everything in the model that does not fit.
  */
 export async function foreignRun(
   foreign: Foreign,

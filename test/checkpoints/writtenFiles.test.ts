@@ -152,7 +152,7 @@ describe('a card', () => {
       EVALUATED.slice(1),
       [['eval/success', curve()], EVALUATED[1]],
     ] as const) {
-      expect(cardFile(runOf({}, lacking), 'llama')).toContain('## Measured\n\nNothing was evaluated.\n');
+      expect(cardFile(runOf({}, lacking), 'llama')).toContain('## Measured\n\nThe run has no evaluation.\n');
     }
   });
 
@@ -171,7 +171,7 @@ describe('a card', () => {
     expect(card.endsWith('every curve.\n')).toBe(true);
     // the parts are apart by one empty line each
     expect(card.includes('\n\n\n')).toBe(false);
-    expect([...card.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(['Measured', 'Load it', 'Go on training', 'Settings', 'Files']); // prettier-ignore
+    expect([...card.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(['Measured', 'Load it', 'Continue training', 'Settings', 'Files']); // prettier-ignore
   });
 
   test('of a Qwen2 loads the tokenizer by its own class, and of text asks for a chat template', () => {
@@ -220,7 +220,7 @@ describe('a card', () => {
     );
     expect(sampled).toMatch(/environment `calculator`.*8 updates, seed 7, on .*Some \\<GPU\\>/);
     expect(adapterCard(run, { ...base, whole: 'cd'.repeat(32) })).toMatch(/fingerprint `(cd){32}` of every byte/);
-    expect([...sampled.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(['Measured', 'Go on training', 'Settings', 'Files']); // prettier-ignore
+    expect([...sampled.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(['Measured', 'Continue training', 'Settings', 'Files']); // prettier-ignore
     expect(sampled).toContain('| `adapterRank` |');
     expect(sampled.includes('\n\n\n')).toBe(false);
   });

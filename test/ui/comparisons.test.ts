@@ -5,7 +5,7 @@ import type { Health } from '../../src/domain/health.ts';
 import { bareRun, type Run } from '../../src/runs/run.ts';
 import { nameOf } from '../../src/ui/runs/Course.tsx';
 import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
-import { NOBODY, RunClient } from '../../src/ui/run/runClient.ts';
+import { NO_LISTENER, RunClient } from '../../src/ui/run/runClient.ts';
 import { Series } from '../../src/runs/series.ts';
 import { runArm, type Trained } from '../../src/ui/comparisons/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
@@ -304,7 +304,10 @@ test('an arm whose worker does not answer is told after ten seconds, and again w
     const config = parseConfig();
     const told: boolean[] = [];
     const one = { label: 'A', config, from: null, opening: new Map(), facts: null, stopAtTrap: false };
-    void runArm(new RunClient(NOBODY), one, { onUpdate: () => undefined, onSilence: (silent) => told.push(silent) });
+    void runArm(new RunClient(NO_LISTENER), one, {
+      onUpdate: () => undefined,
+      onSilence: (silent) => told.push(silent),
+    });
     await vi.advanceTimersByTimeAsync(11_000);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(4_000);

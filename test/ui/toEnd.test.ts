@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { bareRun } from '../../src/runs/run.ts';
 import { RunLog } from '../../src/runs/runLog.ts';
-import { NOBODY, RunClient } from '../../src/ui/run/runClient.ts';
+import { NO_LISTENER, RunClient } from '../../src/ui/run/runClient.ts';
 import { trainToEnd } from '../../src/ui/run/trainToEnd.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { fakeReady } from './fake-run.ts';
@@ -30,7 +30,7 @@ const running = (finished: boolean): RunEvent => ({ type: 'running', running: !f
 const error = (fatal: boolean): RunEvent => ({ type: 'error', message: 'No room.', hint: 'Less.', fatal, fields: [] });
 
 function ordered(stopAtTrap = false) {
-  const client = new RunClient(NOBODY);
+  const client = new RunClient(NO_LISTENER);
   const log = new RunLog(bareRun({ id: 0, name: 'n', started: '', begun: config }));
   const told: string[] = [];
   const done = trainToEnd(

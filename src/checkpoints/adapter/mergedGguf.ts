@@ -8,16 +8,16 @@ import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 
-/** ggml's numbers of these types, which are those of a file that is mostly of one, too. */
+/** ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have. */
 const GGML: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
 const FILE_TYPE = 'general.file_type';
-/** Keys that speak of how the numbers of the file it is made from were packed, and of the parts it came in. */
-const OF_PACKING = /^(general\.(file_type|quantization_version)$|quantize\.|split\.)/;
+/** Metadata keys that are not copied: they say how the original file was packed and split into parts. */
+const PACKING_KEYS = /^(general\.(file_type|quantization_version)$|quantize\.|split\.)/;
 
 /**
- * A model that was opened from a GGUF file as a GGUF file of other weights (`mergedSource`): the same keys, so the same tokenizer and template, and the same tensors in
- * the same order, matrices in `type`, vectors in F32. Rows of q and k are put back into the pairs of architecture `llama`. Throws FormatError where the model
- * came as a folder.
+ * Writes merged weights (`mergedSource`) as a GGUF file, for a model that was opened from a GGUF file. It keeps the metadata, with tokenizer and
+ * template, and the tensors and their order. Matrices are written as `type`, vectors as F32. For architecture `llama`, rows of q and k get the
+ * order of GGUF again, in pairs. Throws FormatError if the model was opened from a folder.
  */
 export async function mergedGguf(
   { gguf, model }: OpenedCheckpoint,
@@ -34,7 +34,7 @@ export async function mergedGguf(
   const names = new Map(Array.from(weights.keys(), (own) => [ggufName(own), own]));
   const keys: Uint8Array[] = [];
   for (const [key, [begin, end]] of places) {
-    if (!OF_PACKING.test(key)) keys.push(await gguf.source.read(begin, end));
+    if (!PACKING_KEYS.test(key)) keys.push(await gguf.source.read(begin, end));
   }
   keys.push(u32Key(FILE_TYPE, GGML[type]));
   const tensors = Array.from(gguf.tensors.values(), (packed) => {
@@ -45,7 +45,7 @@ export async function mergedGguf(
   return ggufStream(name, keys, tensors, alignment);
 }
 
-/** A tensor of the file: `own`, or what the file has where the model has none of this name. */
+/** A tensor of the new file. Its weights are `own`, or those of the original file if the model has no tensor of this name. */
 function tensorOf(
   packed: PackedTensor,
   own = storedTensorOf(packed),

@@ -1,5 +1,5 @@
 // decode_append: the keys and values of all seats go into the cache, each at its row's position
-// Shapes    qkv (N,W), W = (H + 2·G)·D, rotated; seats (·,P): positions, rows (0xffffffff: nobody); cache
+// Shapes    qkv (N,W), W = (H + 2·G)·D, rotated; seats (·,P): positions, rows (0xffffffff: empty); cache
 //           (2, B, T, G·D).
 // Parallel  one thread per scalar of a key: x covers G·D, y covers N; it moves the value's too. No shared memory.
 // Numerics  a copy.

@@ -3,7 +3,7 @@
 // Shapes    B rows in S slots; the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
 //           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
-//           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
+//           first query head of each key head appends; the newest key and value are read from qkv, so no thread waits.
 //           Heads of more than 16 take keys in pairs and loops that are not unrolled: fewer places that load, which
 //           is what takes its time to compile.
 // Numerics  f32; the running maximum is subtracted before exp.

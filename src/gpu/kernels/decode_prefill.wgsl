@@ -1,6 +1,6 @@
 // decode_prefill: x[n] = table[token in seat n]; tokens that are forced on their row go into the record
-// Shapes    seats (3,P): positions, rows (0xffffffff: nobody), words: token | role << 16, role 0 where the record has
-//           the token already; record (B,T); table (V,C); x (P,C).
+// Shapes    seats (3,P): positions, rows (0xffffffff: seat is empty), words: token | role << 16, role 0 if the record
+//           has the token already; record (B,T); table (V,C); x (P,C).
 // Parallel  one thread per element of x: x covers C, y covers the N seats that are looked at. No shared memory.
 // Numerics  f32 copy; zeros for an empty seat.
 alias Weight = f32; // or f16

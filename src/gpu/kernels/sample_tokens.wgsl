@@ -1,6 +1,6 @@
 // sample_tokens: draws one token for each seat, from softmax(logits / temperature) cut to top-k and then top-p, by
 //     inverse CDF of one uniform in the order of ids; greedy takes the likeliest, the lowest id on a tie
-// Shapes    N seats (·) of token, position, row (0xffffffff: nobody), left to draw; logits (N,V); stops (·) ids that
+// Shapes    N seats (·) of token, position, row (0xffffffff: empty), left to draw; logits (N,V); stops (·) ids that
 //           end a row's turn; drawn (·, 1 + 2·M) a seat: count, ids (M), log-probabilities (M, f32 bits).
 // Parallel  one workgroup of 256 threads per seat. Threads take every 256th logit for sums, and one stretch of 256 for
 //           the draw, so that masses add up in the order of ids. Top-k and top-p each find the logit they end at by

@@ -14,7 +14,7 @@ export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number,
   }
 }
 
-/** Adds to dx (n,d) and dweight (d) what dy (n,d) means for the input and weight of `rmsNorm`; with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
+/** The backward pass of `rmsNorm`: adds to dx (n,d) and dweight (d) the gradients that follow from dy (n,d). With s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
 export function rmsNormBackward(
   dx: Real,
   dweight: Real,
@@ -56,8 +56,8 @@ export function fillRotary(table: Real, model: ModelConfig): void {
 }
 
 /**
- * RMSNorm in place of each head of q and k of qkv rows (n, stride): x · rsqrt(mean(x²) + eps) · weight, the mean over the head's D numbers, one weight
- * (D) for all heads of q and one for those of k (Qwen3).
+ * Normalizes each head of q and k in place, in the rows of qkv (n, (H+2·kvH)·D), by RMSNorm: x · rsqrt(mean(x²) + eps) · weight. The mean is over the
+ * head's D numbers. All heads of q share the weight `qWeight` (D), all heads of k share `kWeight` (D), as in Qwen3.
  */
 export function normHeads(
   qkv: Real,
@@ -81,8 +81,8 @@ export function normHeads(
 }
 
 /**
- * Turns the gradient of the normed heads of q and k, in dqkv (n, (H+2·kvH)·D), into that of the heads before; `qkv` has those. With s the scale of a
- * head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights of the norms get no gradient.
+ * The backward pass of `normHeads`, in place: replaces in dqkv (n, (H+2·kvH)·D) the gradient of the normalized heads of q and k by the gradient of
+ * the heads before normalization, which `qkv` holds. With s the scale of a head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights get no gradient.
  */
 export function normHeadsBackward(
   dqkv: Real,
@@ -156,7 +156,7 @@ export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: num
   }
 }
 
-/** dgateUp (n,2f) of dout (n,f). */
+/** The backward pass of `swiglu`: writes dgateUp (n,2f), computed from dout (n,f). */
 export function swigluBackward(dgateUp: Real, dout: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
   for (let i = 0; i < n; i++) {
     const wide = i * 2 * f;

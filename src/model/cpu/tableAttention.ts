@@ -1,7 +1,7 @@
 import { type AttentionShape, qkvWidth, type Reach } from './attention.ts';
 import type { Real } from './real.ts';
 
-/** Where the keys of each query lie: those that the table names from first[i] on, counts[i] of them. */
+/** The keys that each query reads: query i reads the rows table[first[i]] … table[first[i] + counts[i] − 1]. */
 type TableReach = Reach & { readonly table: Int32Array };
 
 const dot = (a: Real, aAt: number, b: Real, bAt: number, width: number) => {
@@ -14,7 +14,7 @@ const addScaled = (to: Real, at: number, scale: number, from: Real, fromAt: numb
   for (let c = 0; c < width; c++) to[at + c] = to[at + c]! + scale * from[fromAt + c]!;
 };
 
-/** `attend` of attention.ts where keys lie by a table. */
+/** `attend` of attention.ts for keys that a table lists. */
 export function attendByTable(
   out: Real,
   kept: Real | null,
@@ -58,7 +58,7 @@ export function attendByTable(
   }
 }
 
-/** `attendBackward` of attention.ts where keys lie by a table: what several queries read gets the sum of what they mean for it. */
+/** `attendBackward` of attention.ts for keys that a table lists. A key or value that several queries read gets the sum of their gradients. */
 export function attendByTableBackward(
   dqkv: Real,
   dout: Real,

@@ -1,13 +1,13 @@
 import type { Real } from './real.ts';
 
-/** Which positions of a packed pass a value is read at, and the token it stands before. */
+/** The positions of a packed pass at which values are computed. The value at a position is that of the state before the next token. */
 export interface ValueTargets {
   readonly count: number; // m
   readonly positions: Int32Array; // (m) packed index of the hidden state
-  readonly places: Int32Array; // (m) (B,T) index of the token
+  readonly places: Int32Array; // (m) index of that next token in (B,T)
 }
 
-/** Writes hidden·weight + bias of every target at its (B,T) place: the value of the state before that token. */
+/** Writes the value of every target, hidden·weight + bias, to its place in values (B,T). */
 export function scoreValues(
   values: Real,
   hidden: Real,
@@ -24,7 +24,7 @@ export function scoreValues(
   }
 }
 
-/** Adds to dhidden, dweight and dbias what dvalues (B,T) means for them. */
+/** The backward pass of `scoreValues`: adds to dhidden, dweight (width) and dbias (1) the gradients that follow from dvalues (B,T). */
 export function valuesBackward(
   dhidden: Real,
   dweight: Real,

@@ -11,16 +11,16 @@ import { group } from './pools.ts';
 import { planFor, slotCounts } from './slots.ts';
 import { recordBlocks, type Trunk } from './transformer.ts';
 
-const NOBODY = 0xffffffff;
+const EMPTY_SEAT = 0xffffffff; // the row of a seat that is not used
 
-/** A token whose keys and values are to be cached, or that is only to be recorded. */
+/** One forced token. Its keys and values are cached, or it is only written into the record. */
 interface Seat {
   readonly row: number;
   readonly position: number;
-  readonly word: number; // token | role << 16; role 0 where the record has it
+  readonly word: number; // token | role << 16; role 0 if the record has the token already
 }
 
-/** Seats a chunk's forced tokens take: those to be cached, in the order of their positions, then those only recorded. */
+/** The seats for a chunk's forced tokens: first the tokens to cache, by position, then the tokens only to record. `cached` counts the first kind. */
 export function prefillSeats(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
   const cached: Seat[] = [];
   const recorded: Seat[] = [];
@@ -29,22 +29,22 @@ export function prefillSeats(chunk: DecodeChunk, lengths: Int32Array, lastTokens
     if (count > 0 && length > 0) cached.push({ row, position: length - 1, word: lastTokens[row]! });
     for (let i = 0; i < count; i++) {
       const word = chunk.forced[row * chunk.steps + i]! | (chunk.forcedRoles[row]! << 16);
-      (i < count - 1 ? cached : recorded).push({ row, position: length + i, word }); // the first draw caches the last
+      (i < count - 1 ? cached : recorded).push({ row, position: length + i, word }); // the first draw caches a row's last forced token
     }
   }
   return { seats: [...cached.sort((a, b) => a.position - b.position), ...recorded], cached: cached.length };
 }
 
 /**
- * Forces tokens on rows, all of a chunk at once: keys and values of as many as there is room for go through the blocks
- * together, whichever rows they are from, earlier positions first.
+ * Writes a chunk's forced tokens into the record and caches their keys and values. Up to P tokens, of any rows, go through the blocks
+ * together, earlier positions first.
  */
 export class Prefill {
   private readonly recorder: Recorder;
   private readonly queue: Tensor;
-  private readonly size: number; // P, seats at a time
+  private readonly size: number; // P, seats in one pass
   private readonly copies: readonly Plan[];
-  private readonly embeddings: ReadonlyMap<number, Plan>; // by seats, ascending
+  private readonly embeddings: ReadonlyMap<number, Plan>; // by number of seats, ascending
   private readonly blocks: ReadonlyMap<number, Plan>;
   private batches: readonly { readonly taken: number; readonly cached: number }[] = []; // seats
 
@@ -82,7 +82,7 @@ export class Prefill {
         const dims = { N, P, B, T, Q: m.num_attention_heads * m.head_dim, E };
         const kept = layerCache(cache, spec, layer);
         plan.dispatch(kernels.decodeAppend, { qkv: at.qkv, seats, cache: kept }, dims);
-        if (layer === m.num_hidden_layers - 1) return; // nobody looks at what comes of these tokens
+        if (layer === m.num_hidden_layers - 1) return; // the last layer only has to cache keys and values: forced tokens need no logits
         recordDecodeAttention(plan, spec, { ...at, cache: kept }, { N, slots: P, appends: false });
       };
       recordBlocks(plan, trunk, weights, { ...acts, N, keeps: false }, seats, attend, true);
@@ -92,7 +92,7 @@ export class Prefill {
     this.blocks = new Map(slotCounts(P).map((N) => [N, record(N)]));
   }
 
-  /** Uploads a chunk's forced tokens: rows of `lengths` tokens of which the last is in `lastTokens`. */
+  /** Uploads a chunk's forced tokens. `lengths` are the tokens that each row has so far, `lastTokens` the last one of each. */
   load(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array): void {
     const { seats, cached } = prefillSeats(chunk, lengths, lastTokens);
     const P = this.size;
@@ -104,7 +104,7 @@ export class Prefill {
     }));
     if (count === 0) return;
     const words = new Uint32Array(count * 3 * P);
-    for (let k = 0; k < count; k++) words.fill(NOBODY, (3 * k + 1) * P, (3 * k + 2) * P);
+    for (let k = 0; k < count; k++) words.fill(EMPTY_SEAT, (3 * k + 1) * P, (3 * k + 2) * P);
     for (const [i, { row, position, word }] of seats.entries()) {
       const at = Math.floor(i / P) * 3 * P + (i % P);
       words[at] = position;

@@ -3,7 +3,7 @@ import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
 import type { ForeignModel } from '../../wire/folderMessages.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
-import { NOBODY, RunClient } from '../run/runClient.ts';
+import { NO_LISTENER, RunClient } from '../run/runClient.ts';
 import { startFrom } from '../run/engine.ts';
 
 /** What was read, or why it cannot be taken. */
@@ -43,7 +43,7 @@ export function closeImport(): void {
  */
 export async function importFiles(name: string, files: readonly File[]): Promise<void> {
   closeImport();
-  const own = new RunClient(NOBODY);
+  const own = new RunClient(NO_LISTENER);
   reader = own;
   const show = (imported: Imported) => {
     if (reader === own) useImport.setState({ imported }); // nothing is shown of a file that was closed

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { NOBODY, RunClient } from '../run/runClient.ts';
+import { NO_LISTENER, RunClient } from '../run/runClient.ts';
 import { shownText } from '../run/metricText.ts';
 import { SILENT_WORDS } from '../run/workerWatch.ts';
 import type { Run } from '../../runs/run.ts';
@@ -105,7 +105,7 @@ export function withSeed(arm: Arm, seed: number): Arm {
 async function trainFrom(start: number): Promise<void> {
   const { comparison } = useComparison.getState();
   if (!comparison) return;
-  const own = new RunClient(NOBODY);
+  const own = new RunClient(NO_LISTENER);
   client = own;
   try {
     for (const [at, arm] of comparison.arms.entries()) {

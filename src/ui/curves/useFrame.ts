@@ -4,14 +4,15 @@ import { LINES } from './curves.ts';
 import { type Frame, frameOf } from './frame.ts';
 import { useView } from './view.ts';
 
-/** A chart as it is drawn, and as it is looked at. */
+/** What a chart shows. */
 export interface Frames {
-  readonly drawn: Frame; // as Recharts draws it, when the chart's turn comes
-  readonly sketch: Frame | null; // what is to be seen meanwhile, where that is something else
+  readonly drawn: Frame; // for Recharts, which draws one chart after another
+  readonly sketch: Frame | null; // shown until Recharts has drawn, if range, smoothing or scale has changed since; else null
 }
 
 /**
- * What a chart of `width` × `height` px shows: what has come up to `version`, looked at as the reader does now. Null: nothing to draw yet.
+ * What a chart of `width` × `height` px shows of the data up to `version`, with the reader's range, smoothing and scale. Null if there is nothing to
+ * draw yet.
  */
 export function useFrame(metric: MetricName, version: number, width: number, height: number): Frames | null {
   const id = useId();

@@ -3,7 +3,7 @@ import { resultOf } from '../../experiments/runResult.ts';
 import { bareRun, type Run } from '../../runs/run.ts';
 import { RunLog } from '../../runs/runLog.ts';
 import type { RunCommand } from '../../wire/commands.ts';
-import { NOBODY, RunClient, type ToldEvent } from '../run/runClient.ts';
+import { NO_LISTENER, RunClient, type ToldEvent } from '../run/runClient.ts';
 import { trainToEnd } from '../run/trainToEnd.ts';
 import { SILENT_WORDS } from '../run/workerWatch.ts';
 import { plannedRunOf } from './requests.ts';
@@ -100,7 +100,7 @@ async function take(): Promise<void> {
   } as const;
   current = { run, under: { ...under }, began: performance.now(), spent: 0 };
   useExperiments.setState({ under });
-  void train((client ??= new RunClient(NOBODY)), current);
+  void train((client ??= new RunClient(NO_LISTENER)), current);
 }
 
 /** Trains the run under way; the queue goes on with the next one, be it done or not. */

@@ -4,18 +4,18 @@ import { useExperiments } from './experimentStore.ts';
 
 const asked = new Set<ExperimentName>();
 
-/** Fetches the runs of an experiment that the page is shipped with, once; without any the table stays as it is. */
+/** Fetches, once, the runs of an experiment that come with the page. If there are none, the table does not change. */
 export async function loadShipped(name: ExperimentName): Promise<void> {
   if (asked.has(name) || !SHIPPED.includes(name)) return;
   asked.add(name);
   try {
     const response = await fetch(`${import.meta.env.BASE_URL}experiments/${name}.jsonl`);
-    // a server that answers every path with the page has no such file either
+    // some servers answer a missing file with the page itself
     if (!response.ok || response.headers.get('content-type')?.includes('html')) return;
     const { results } = parseResults(await response.text());
     add(name, results);
   } catch {
-    asked.delete(name); // offline: the next look tries again
+    asked.delete(name); // offline: the next call tries again
   }
 }
 

@@ -6,20 +6,20 @@ import '../styles/facts.css';
 
 const SAMPLE = 'worlds/sample.csv';
 
-/** Where the task asks about a person's own facts, in the middle of the page: a place to drop them, a file to try it with, and what was read. */
+/** The panel for a task about a person's own facts: a place to drop a file, a sample file to try, and what was read. */
 export function FactsDoor() {
-  const given = useFacts((s) => s.facts !== null);
+  const hasFacts = useFacts((s) => s.facts !== null);
   useEffect(() => void restoreFacts(), []);
   return (
     <section className="facts-door" aria-labelledby="facts-door" data-testid="facts-door">
       <h2 id="facts-door">Ask about your own facts</h2>
-      {!given && (
+      {!hasFacts && (
         <p>
           Bring a file with one fact per line: <span className="mono">Ada,manager,Ben</span>. The agent learns to search
           it twice, for example for the office of Ada’s manager. The file stays on this machine.
         </p>
       )}
-      {!given && (
+      {!hasFacts && (
         <div className="facts-ways">
           <FactsDrop />
           <button type="button" onClick={() => void readSample()}>
@@ -33,7 +33,7 @@ export function FactsDoor() {
   );
 }
 
-/** The shipped sample, as a person would bring it. Where it cannot be fetched, what came instead is told as any file that is none. */
+/** Reads the sample file as if a person had dropped it. If the server answers with something else, that is reported like any unreadable file. */
 async function readSample(): Promise<void> {
   const response = await fetch(`${import.meta.env.BASE_URL}${SAMPLE}`);
   await readFacts(new File([await response.blob()], 'sample.csv'));

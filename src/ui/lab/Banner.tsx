@@ -6,14 +6,14 @@ const FactsDoor = lazy(() => import('../knobs/FactsDoor.tsx').then((m) => ({ def
 const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
 const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
-/** Above the stage: what this is, how the run goes, or what went wrong. */
+/** The top of the lab. It shows how the run goes or what went wrong; on a page without a run, a welcome. */
 export function Banner() {
-  const asks = useConfig((s) => s.wanted.env === 'your-facts' && s.applied?.env !== 'your-facts');
+  const needsFacts = useConfig((s) => s.wanted.env === 'your-facts' && s.applied?.env !== 'your-facts');
   const started = useLive((s) => s.session !== 'none');
   const untouched = useLive(isUntouched);
   return (
     <>
-      {asks && started && (
+      {needsFacts && started && (
         <div className="panel">
           <Suspense>
             <FactsDoor />
@@ -23,9 +23,9 @@ export function Banner() {
       <Suspense>
         <RunBanner />
       </Suspense>
-      {/* not the fallback of the part above: it would be drawn anew once that has loaded, and a button in it would lose the focus */}
+      {/* not a Suspense fallback: it would be drawn again when RunBanner has loaded, and a focused button in it would lose the focus */}
       {untouched &&
-        (asks ? (
+        (needsFacts ? (
           <div className="welcome panel">
             <Suspense>
               <FactsDoor />

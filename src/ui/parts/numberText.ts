@@ -1,6 +1,9 @@
-const LEAST = 1e-3; // what is smaller than that would show too few digits of four decimals
+const LEAST = 1e-3; // below this, four decimals would show too few digits
 
-/** A number as short as it can be read: three significant digits, no exponent between 0.001 and 99,999; "n/a" for none. */
+/**
+ * A short number: three significant digits, or all digits of the whole number from 100 on. Below 0.001 and from 100,000 on it has two
+ * significant digits and an exponent. "n/a" for undefined, NaN and infinity.
+ */
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   const size = Math.abs(value);
@@ -9,7 +12,7 @@ export function short(value: number | undefined): string {
   return (text.includes('.') ? text.replace(/\.?0+$/, '') : text).replace('-', '−');
 }
 
-/** With the sign that is as wide as a plus, before a number as in its exponent. */
+/** Replaces hyphens by minus signs (U+2212), which are as wide as a plus, also in the exponent. */
 function minus(text: string): string {
   return text.replaceAll('-', '−');
 }
@@ -24,7 +27,7 @@ export function exact(value: number): string {
   return minus(String(Number(value.toPrecision(5))));
 }
 
-/** A change with its sign and four decimals, so that those of a list can be added up; of less than a thousandth, two significant digits. */
+/** A change with its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant digits. */
 export function change(value: number): string {
   if (value === 0) return '0';
   const text = Math.abs(value) < LEAST ? short(value) : value.toFixed(4).replace('-', '−');
@@ -36,29 +39,29 @@ export function arrow(value: number): '▲' | '▼' | '=' {
   return value > 0 ? '▲' : value < 0 ? '▼' : '=';
 }
 
-/** A probability with four decimals; of less than a thousandth, two significant digits. */
+/** A probability with four decimals. Below 0.001: two significant digits. */
 export function probability(p: number): string {
   return p !== 0 && p < LEAST ? short(p) : p.toFixed(4);
 }
 
-/** A share in per cent for a column, without the sign: two decimals, whatever its size. */
+/** A share in per cent for a table column, without “%”: two decimals, or “<0.01”. */
 export function perCent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
-/** A difference of shares in percentage points, with its sign; of less than one, with a decimal, so that it does not read as none. */
+/** A difference of shares in percentage points, with its sign. Below half a point it has one decimal, because 0 would read as no difference. */
 export function points(share: number): string {
   const size = Math.abs(share * 100);
   const text = String(size < 0.5 ? Number((share * 100).toFixed(1)) : Math.round(share * 100)).replace('-', '−');
   return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
 }
 
-/** What was paid, with its sign, in two significant digits. */
+/** A reward with its sign, in two significant digits. */
 export function paid(reward: number): string {
   return signed(Number(reward.toPrecision(2)));
 }
 
-/** A whole number with its thousands apart. */
+/** A whole number with commas between thousands. */
 export function whole(n: number): string {
   return n.toLocaleString('en');
 }

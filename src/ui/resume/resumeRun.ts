@@ -4,19 +4,19 @@ import { latestCheckpoint } from '../runs/saving.ts';
 import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 
-/** Goes on with a run of an earlier visit, paused, and saves it in its place from now on. */
+/** Continues a run of an earlier visit, paused. From now on it is saved in its old slot, or as a copy if another tab uses that slot. */
 export async function resume(run: Run, slot: string): Promise<void> {
   const own = await takeSaveSlot(slot);
   startFrom(run, own ? { slot } : { slot, copy: true });
 }
 
-/** Brings the run back that another has just taken the place of. */
+/** Brings back the run that was replaced last. */
 export function bringBack(): void {
   const { replaced } = useRuns.getState();
   if (replaced) startFrom(replaced);
 }
 
-/** Goes on from the last checkpoint of a run that failed. */
+/** Ends a run that failed and continues it, paused, from its last checkpoint if there is one. */
 export function recover(): void {
   const run = latestCheckpoint();
   abandon();

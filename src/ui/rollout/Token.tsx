@@ -22,10 +22,10 @@ interface Props {
   readonly scale: number; // the extent drawn at full strength
   readonly selected: boolean;
   readonly stop: boolean; // where the keyboard enters the row
-  readonly lit: number | undefined; // what a term of the formula does to it
+  readonly lit: number | undefined; // how the lit term of the formula marks it, a `Mark`
 }
 
-/** A token of the rollout in view, with what the channel says of it; drawn anew only where something of it has changed. */
+/** A token of the rollout in view, coloured by the channel. React renders it again only if its props change. */
 export const Token = memo(function Token(props: Props) {
   const { t, current, view, channel, scale, selected, stop, lit } = props;
   const { batch, rollout } = current;
@@ -43,9 +43,9 @@ export const Token = memo(function Token(props: Props) {
     value === undefined ? '–' : ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
   const text = written(value);
   const before = view.was ? written(channelValue(view.was, channel, i)) : text;
-  const turned = before === text ? '' : `${before} → `;
-  // begins with what is seen, for those who speak to the page
-  const seen = channel === 'mask' ? word : `${word} ${turned}${text}, ${label}`;
+  const change = before === text ? '' : `${before} → `;
+  // begins with the visible text, so that speech control finds the button
+  const seen = channel === 'mask' ? word : `${word} ${change}${text}, ${label}`;
   const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
   return (
     <button
@@ -78,7 +78,7 @@ export const Token = memo(function Token(props: Props) {
         <>
           {' '}
           <span className="token-value">
-            {turned}
+            {change}
             {text}
           </span>
         </>

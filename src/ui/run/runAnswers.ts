@@ -6,16 +6,16 @@ import { question } from './transport.ts';
 
 type Kind = Question['kind'] & Answer['kind'];
 
-/** What was answered, and about what. */
+/** An answer, with the subject it is about. */
 export interface Answered<S, K extends Kind> {
   readonly subject: S;
   readonly reply: Reply<K>;
 }
 
 /**
- * Asks the run about a subject whenever that is another object; nothing while it is null. One question at a time: a subject that
- * comes meanwhile waits, and the newest takes the place of those that waited. Returns the last answer, be it of the subject
- * before; undefined before the first. `ask` must be the same function every time.
+ * Asks the run about `subject` each time that is a different object, and asks nothing while it is null. It asks one question at a
+ * time: while an answer is awaited, only the newest subject is kept for the next question. Returns the last answer, which may be
+ * about an earlier subject; undefined before the first answer. `ask` must be the same function in every render.
  */
 export function useAnswer<S extends object, K extends Kind>(
   kind: K,
@@ -41,7 +41,7 @@ export function useAnswer<S extends object, K extends Kind>(
   return got;
 }
 
-/** Whether the run is through with the update that learned from a batch: before, its weights are not kept yet. A recording always is. */
+/** Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a recording. */
 export function useLearned(update: number): boolean {
   useLive((s) => s.batchVersion);
   return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && live.isExample));

@@ -14,8 +14,8 @@ export interface RunListener {
   readonly onSilence: (silent: boolean) => void; // it has not answered for ten seconds; false: it does again
 }
 
-/** Tells nobody: of a worker that nothing was asked of yet. */
-export const NOBODY: RunListener = {
+/** A listener that ignores everything, for a worker that has not been asked anything yet. */
+export const NO_LISTENER: RunListener = {
   onEvent: () => undefined,
   onLoss: () => undefined,
   onSilence: () => undefined,

@@ -10,17 +10,17 @@ import { selectToken, useSelection } from '../shell/selectionStore.ts';
 const WIDTH = 360;
 const HEIGHT = 200;
 const PAD = { left: 40, right: 10, top: 10, bottom: 26 };
-const NEAR = 18; // px within which a click means a point
+const NEAR = 18; // px: a press this near a point selects it
 
 interface Point {
   readonly row: number;
   readonly t: number;
   readonly advantage: number;
   readonly logRatio: number;
-  readonly clipped: boolean; // at the last pass
+  readonly clipped: boolean; // in the last epoch
 }
 
-/** Every trained token by its advantage and by how far the update took its ratio: where the clip acts, and whom it held. */
+/** Every trained token by its advantage and its ratio after the update. Shows where the clip acts and which tokens it stopped. */
 export function ClipMap({ source, moved }: { readonly source: BatchSource; readonly moved: Moved }) {
   const { batch, config } = source;
   const row = useSelection((s) => s.row);
@@ -35,7 +35,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
-  const told = `In the last epoch the clip stopped ${clipped} of ${points.length} trained tokens that have an advantage (${percent(clipped / Math.max(1, points.length))}).`;
+  const summary = `In the last epoch the clip stopped ${clipped} of ${points.length} trained tokens that have an advantage (${percent(clipped / Math.max(1, points.length))}).`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
@@ -47,9 +47,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
     <figure className="row clip-map" data-testid="clip-map">
       {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the rollout chooses by keys */}
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`} // below the axis title its descenders
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`} // 4 px more for the descenders of the axis title
         role="img"
-        aria-label={`Ratio against advantage. ${told}`}
+        aria-label={`Ratio against advantage. ${summary}`}
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
           const by = WIDTH / box.width;
@@ -64,7 +64,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {chosen && <circle className="clip-chosen" cx={x(chosen.advantage)} cy={y(chosen.logRatio)} r={7} />}
       </svg>
       <figcaption>
-        {told}{' '}
+        {summary}{' '}
         <span className="faint">
           Shaded: where the clip stops the push. Squares: tokens clipped in the last epoch. The height is the ratio
           after the update. The last optimizer step moves the ratio once more, so a token that was not clipped can end
@@ -102,7 +102,7 @@ function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnTyp
   );
 }
 
-/** Where an advantage and a log ratio lie in the drawing, how far it reaches, and where the clip begins. */
+/** The scale of the drawing: px of an advantage and of a log ratio, the largest of each that it shows, and the log ratios where the clip begins. */
 function scaled(points: readonly Point[], config: RunConfig) {
   const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
   const reach = {

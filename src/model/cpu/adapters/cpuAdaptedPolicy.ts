@@ -26,8 +26,7 @@ export async function openCpuAdaptedPolicy(
   options: AdaptedPolicyOptions,
 ): Promise<AdaptedPolicy> {
   if (spec.critic === 'separate') {
-    const message =
-      'A critic of its own would be a second copy of the checkpoint; want none, or one that shares its trunk.';
+    const message = 'A separate critic would need a second copy of the checkpoint.';
     throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
   const { plan, opened } = openedPlan(spec, source, adapters, options);

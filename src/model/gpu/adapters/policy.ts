@@ -19,18 +19,18 @@ import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './tensors
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
-/** How adapters are opened on a GPU. */
+/** Options of `openGpuAdaptedPolicy`. */
 export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedRoom {
-  readonly alone?: boolean; // on a device of its own
+  readonly alone?: boolean; // opens a device of its own instead of sharing the page's
   readonly compiling?: CompileProgress;
   readonly onLost?: (reason: string) => void;
 }
 
 /**
- * The `Policy` that learns adapters beside a checkpoint on WebGPU: passes, gradients and logits on the device, the objective, AdamW, a value head and draws where the
- * batch lies.
- * Its state is that of `openCpuAdaptedPolicy`, and so are its numbers up to rounding. Throws NoGpuError without an adapter, BackendError with what does not
- * fit before anything is allocated, FormatError by file and tensor, DeviceLostError where the device is taken away meanwhile.
+ * Opens a `Policy` that trains adapters for a checkpoint on WebGPU. The device computes forward and backward passes and logits. The CPU, which
+ * holds the batch, computes the objective, AdamW and the value head and draws the tokens. The state is the same as that of
+ * `openCpuAdaptedPolicy`, the numbers are the same up to rounding. Throws NoGpuError without a GPU, BackendError if the model does not fit (before
+ * anything is allocated), FormatError with file and tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
  */
 export async function openGpuAdaptedPolicy(
   gpu: GPU | undefined,
@@ -41,13 +41,12 @@ export async function openGpuAdaptedPolicy(
   options: GpuAdaptedOptions,
 ): Promise<GpuAdaptedPolicy> {
   if (spec.critic === 'separate') {
-    const message =
-      'A critic of its own would be a second copy of the checkpoint; want none, or one that shares its trunk.';
+    const message = 'A separate critic would need a second copy of the checkpoint.';
     throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
-    return await made(opened, spec, source, adapters, math, options);
+    return await openOn(opened, spec, source, adapters, math, options);
   } catch (error) {
     const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
     const cause = known ? error : await causeOf(error, opened.lost);
@@ -58,7 +57,7 @@ export async function openGpuAdaptedPolicy(
   }
 }
 
-async function made(
+async function openOn(
   opened: Gpu,
   spec: PolicySpec,
   source: WeightSource,
@@ -82,7 +81,10 @@ async function made(
   return policy;
 }
 
-/** Every pipeline that is run; of drawing only those that make logits, for no more seats than there are rows. */
+/**
+ * All pipelines that the policy runs. The CPU draws, so of the drawing plans only those that compute logits count, and only up to the
+ * smallest number of seats that holds all rows.
+ */
 function wanted({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
   const heads = recorded.filter(({ finish }) => finish !== null);
   const passes = recorded.filter((pass) => pass.finish === null || pass.seats <= passFor(heads, rows).seats);
@@ -93,7 +95,10 @@ function wanted({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly
   return [...new Set([...drawn, ...network.entries])];
 }
 
-/** Reads the checkpoint: matrices that adapters are merged into as they are packed, all others where passes read them. */
+/**
+ * Reads the checkpoint. The weights of linears with an adapter stay packed, for `merge` to add the adapters to. All other matrices go where the
+ * passes read them.
+ */
 async function load(
   gpu: Gpu,
   { model, length }: PolicySpec,

@@ -12,7 +12,7 @@ import { recordMerge } from './sites.ts';
 import { STEP, TEMPERATURE } from './tensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
-const NOBODY = 0xffffffff;
+const EMPTY = 0xffffffff;
 const WORDS = 4;
 /** Layers that the device is given at most before it is waited for: what is told of the way is true, and no submit lasts long. */
 const AHEAD = 4;
@@ -192,7 +192,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     const words = new Uint32Array(size * WORDS);
     const last = lastOf(tree);
     for (let i = 0; i < size; i++) {
-      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, last[i]!] : [0, 0, NOBODY, 0];
+      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, last[i]!] : [0, 0, EMPTY, 0];
       words.set(node, i * WORDS);
     }
     write(gpu, nodes, words);
@@ -204,7 +204,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     const { target, knobs } = this.#parts.tensors;
     const words = new Uint32Array(this.#padded(count) * WORDS);
     for (let j = 0; j < words.length / WORDS; j++) {
-      words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [NOBODY, 0, 0, 0], j * WORDS);
+      words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [EMPTY, 0, 0, 0], j * WORDS);
     }
     write(gpu, target, words);
     write(gpu, knobs, uniformWords(TEMPERATURE, { temperature }));

@@ -14,7 +14,7 @@ export interface Seat {
   readonly left: number; // tokens to draw after it
 }
 
-const NOBODY = 0xffffffff;
+const EMPTY_SEAT = 0xffffffff;
 const WORDS = 4;
 
 /** Fills seats, submits passes over them and reads back what came of it. */
@@ -135,7 +135,7 @@ export class Runner {
   /** Writes seats, and gives the pass that takes them. */
   #fill(seats: readonly Seat[]): Pass {
     const pass = passFor(this.#passes, seats.length);
-    const words = new Uint32Array(pass.seats * WORDS).fill(NOBODY);
+    const words = new Uint32Array(pass.seats * WORDS).fill(EMPTY_SEAT);
     for (const [i, { token, position, row, left }] of seats.entries()) {
       words.set([token, position, row, left], i * WORDS);
     }
