@@ -16,17 +16,17 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
   const list = page.getByRole('dialog', { name: 'Changed from Number hunt · GRPO' });
   await list.getByText('0.001 → 0.01').waitFor();
   await list.getByText('7 → 9').waitFor();
-  expect(await list.getByText('in effect').count()).toBe(2);
+  await expect.poll(() => list.getByText('in effect').count()).toBe(2);
   expect(await axe(page)).toEqual([]);
   const { running, update } = await read(page);
   expect({ running, further: update >= before }).toEqual({ running: true, further: true });
   await list.getByRole('button', { name: 'Put back Seed to 7' }).click();
-  expect((await read(page)).config).toMatchObject({ seed: 7, learningRate: 0.01 });
+  await expect.poll(async () => (await read(page)).config).toMatchObject({ seed: 7, learningRate: 0.01 });
   await list.getByRole('button', { name: 'Put all back' }).click();
   await list.getByText('Nothing differs from the preset now.').waitFor();
   await page.keyboard.press('Escape');
+  await expect.poll(async () => (await read(page)).config).toMatchObject({ seed: 7, learningRate: 0.001 });
   const after = await read(page);
-  expect(after.config).toMatchObject({ seed: 7, learningRate: 0.001 });
   // the seed waits for a restart, and the run is the one that was there
   expect(after).toMatchObject({ running: true, session: 'ready', applied: { seed: 9 } });
   expect(after.update).toBeGreaterThanOrEqual(update);
@@ -39,7 +39,7 @@ test('on a phone the list opens from the header, with targets of 44 px', async (
   const { page } = await visitStill(browser, { hash: '#/lab?seed=9&entropyCoef=0.5', viewport: PHONE, hasTouch: true });
   await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
   await page.getByRole('dialog').getByText('0.02 → 0.5').waitFor();
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
 });

@@ -7,7 +7,7 @@ import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { unpackedRun } from '../../src/runs/packed.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
-import { axe, checksum, DEVICES, launch, read, stepped, tooSmall, visitStill } from './lab.ts';
+import { axe, checksum, DEVICES, drop, launch, read, stepped, tooSmall, visitStill } from './lab.ts';
 
 const RUN =
   '#/lab?v=1&seed=7&backend=cpu&prompts=4&groupSize=2&minibatches=2&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=8';
@@ -16,17 +16,6 @@ beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-/** Drops a file on the page. */
-const drop = (page: Page, name: string, bytes: Uint8Array) =>
-  page.evaluate(
-    ([called, list]) => {
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([Uint8Array.from(list)], called));
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-    },
-    [name, [...bytes]] as const,
-  );
 
 /** The zip that the Runs screen hands out of the run under way. */
 async function exported(page: Page): Promise<Uint8Array> {
@@ -58,7 +47,7 @@ test('a run goes from the page to Node and back to another page, and each goes o
   expect(await checksum(page)).toBe(await inNode.session.parametersHash());
 
   const other = await visitStill(browser);
-  await drop(other.page, 'from-node.zip', zipOf(checkpointFiles({ ...back, update: 3 })));
+  await drop(other.page, { 'from-node.zip': zipOf(checkpointFiles({ ...back, update: 3 })) });
   const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
   await dialog.getByText('3 of 150').waitFor();
   expect((await read(other.page)).session).toBe('none'); // nothing changes before it is asked for
@@ -83,19 +72,21 @@ test.each(DEVICES)(
     const files = new Map(checkpointFiles(await packed(await at(1))));
     files.delete(FILES.manifest); // now it is another program's
     files.set(FILES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
-    await drop(page, 'gpt2.zip', zipOf(files));
+    await drop(page, { 'gpt2.zip': zipOf(files) });
     const dialog = page.getByRole('dialog', { name: 'Import a checkpoint' });
     await dialog.getByText('gpt2.zip can’t be imported.').waitFor();
     await dialog.getByText('config.json: architectures: got GPT2LMHeadModel; want LlamaForCausalLM').waitFor();
     await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
     expect(await axe(page)).toEqual([]);
-    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
+    if (device === 'phone') await expect.poll(() => tooSmall(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await drop(page, 'bomb.zip', zipOf(new Map([['../x', new Uint8Array(9)]])));
+    await dialog.waitFor({ state: 'detached' });
+    await drop(page, { 'bomb.zip': zipOf(new Map([['../x', new Uint8Array(9)]])) });
     await dialog.getByText('a name that leads elsewhere').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.waitFor({ state: 'detached' });
     files.set(FILES.config, checkpointFiles(await packed(await at(1))).get(FILES.config) ?? new Uint8Array());
-    await drop(page, 'plain.zip', zipOf(files));
+    await drop(page, { 'plain.zip': zipOf(files) });
     await dialog.getByText('an external model, Llama').waitFor();
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel' }).click();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { axe, choosePreset, DESKTOP, launch, PHONE, read, tooSmall, visit, visitStill } from './lab.ts';
+import { axe, choosePreset, DESKTOP, launch, PHONE, read, settled, tooSmall, visit, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -20,9 +20,10 @@ test.each([
     const dialog = page.getByRole('dialog', { name: 'Choose what to train' });
     await dialog.getByRole('button', { name: /Number hunt · GRPO/, pressed: true }).waitFor();
     expect(await axe(page)).toEqual([]);
-    if (viewport === PHONE) expect(await tooSmall(page)).toEqual([]);
+    if (viewport === PHONE) await expect.poll(() => tooSmall(page)).toEqual([]);
     expect(await dialog.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
     // from the first card to its neighbour
+    await dialog.locator('[aria-pressed="true"]:focus').waitFor();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
@@ -48,7 +49,7 @@ test('before any run the update screen tells what a recorded update changed, and
     .getByText(/replayed with the same random draws/)
     .waitFor();
   await page.getByTestId('distribution').waitFor();
-  expect(await page.getByTestId('clip-map').count()).toBe(1);
+  await expect.poll(() => page.getByTestId('clip-map').count()).toBe(1);
   await changes.last().click();
   await page.getByText(/explains only its 4 biggest movers/).waitFor();
   expect((await read(page)).session).toBe('none');
@@ -63,13 +64,13 @@ test.each([DESKTOP, PHONE])(
     await choosePreset(page, 'your-facts');
     const door = page.getByTestId('facts-door');
     await door.getByText('Drop a CSV file, or choose one').waitFor();
-    const box = await door.boundingBox();
+    const box = await settled(() => door.boundingBox());
     expect((box?.y ?? NaN) + (box?.height ?? NaN)).toBeLessThan(viewport.height);
     await door.getByRole('button', { name: 'Try the sample file' }).click();
     await door.getByText('sample.csv').waitFor();
     await door.getByRole('button', { name: 'Train on them' }).click();
     await expect.poll(async () => (await read(page)).session).toBe('ready');
-    expect(await door.count()).toBe(0);
+    await door.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
     await page.context().close();
   },
@@ -81,11 +82,13 @@ test('the picture cards lie as they did after every other screen was open: no st
   const places = async () => {
     await page.keyboard.press('c');
     await dialog.getByRole('button', { name: /Number hunt · GRPO/ }).waitFor();
-    const found = await dialog.locator('button, h3, p').evaluateAll((parts) =>
-      parts.map((part) => {
-        const { x, y, width, height } = part.getBoundingClientRect();
-        return [x, y, width, height].map(Math.round).join(' ');
-      }),
+    const found = await settled(() =>
+      dialog.locator('button, h3, p').evaluateAll((parts) =>
+        parts.map((part) => {
+          const { x, y, width, height } = part.getBoundingClientRect();
+          return [x, y, width, height].map(Math.round).join(' ');
+        }),
+      ),
     );
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });

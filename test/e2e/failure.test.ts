@@ -16,12 +16,12 @@ test('a typed value out of range says what was got and what is wanted, and stays
   await box.fill('9');
   const message = page.getByRole('alert').filter({ hasText: '9 isn’t a number from 0 to 0.1' });
   await message.waitFor();
-  expect(await box.inputValue()).toBe('9');
-  expect(await box.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => box.inputValue()).toBe('9');
+  await expect.poll(() => box.getAttribute('aria-invalid')).toBe('true');
   expect((await read(page)).config.learningRate).toBe(0.001);
   await box.fill('0.01');
   await message.waitFor({ state: 'detached' });
-  expect((await read(page)).config.learningRate).toBe(0.01);
+  await expect.poll(async () => (await read(page)).config.learningRate).toBe(0.01);
   await page.context().close();
 });
 
@@ -29,7 +29,7 @@ test('a hostile address loads, is clamped, and lists its corrections', async () 
   const { page, problems } = await visitStill(browser, { hash: HOSTILE });
   const list = page.getByTestId('corrections');
   await list.getByText('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.').waitFor();
-  expect(await list.getByRole('listitem').count()).toBe(4);
+  await expect.poll(() => list.getByRole('listitem').count()).toBe(4);
   expect((await read(page)).config).toMatchObject({ learningRate: 0.1, groupSize: 1, layers: 2 });
   expect(problems).toEqual([]);
   await page.context().close();
@@ -40,14 +40,18 @@ test('a worker that dies says so; curves and batch stay, and Start again works',
   await train(page, 4);
   const alert = page.getByTestId('problem');
   await alert.getByText('The training worker stopped').waitFor();
+  await expect.poll(() => read(page)).toMatchObject({ session: 'failed', running: false });
   const dead = await read(page);
-  expect(dead).toMatchObject({ session: 'failed', running: false });
   expect(dead.points['rollout/success']).toBeGreaterThanOrEqual(4);
   expect(dead.batch.isExample).toBe(false);
   await page.locator('.recharts-line-curve').first().waitFor();
+  await page.evaluate(() => location.assign('#/lab?v=1&seed=7')); // one that lives on
+  await expect.poll(async () => (await read(page)).config.seed).toBe(7);
   await alert.getByRole('button', { name: 'Start again' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
-  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 0);
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now?.session === 'ready' && now.applied?.seed === 7 && now.update > 0;
+  });
   await page.context().close();
 });
 
@@ -63,10 +67,10 @@ test('a long run draws at most 300 positions a chart', async () => {
   const { page } = await visitStill(browser, { worker: 'fake' });
   await train(page, 60);
   const charts = page.locator('.chart');
-  expect(await charts.count()).toBe(6);
+  await expect.poll(() => page.locator('.chart:has(.recharts-line-curve)').count()).toBe(6);
   for (const chart of await charts.all()) expect(await chart.locator('svg *').count()).toBeLessThan(1000);
-  expect(await page.locator('.plot').first().getAttribute('aria-label')).toMatch(
-    /^Reward (rose to|stayed near|fell to)/,
-  );
+  await expect
+    .poll(() => page.locator('.plot').first().getAttribute('aria-label'))
+    .toMatch(/^Reward (rose to|stayed near|fell to)/);
   await page.context().close();
 });

@@ -39,7 +39,7 @@ test('the run in the lab is downloaded as a folder for an engine, with what beco
     expect.arrayContaining(['README.md', 'train_trl.py', 'train.jsonl', 'model/model.safetensors']),
   );
   await page.setViewportSize(PHONE);
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -21,19 +21,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function host(
-  outDir: string,
-  base: string,
-  headers: Readonly<Record<string, string>>,
-  port = 0,
-): Promise<string> {
+async function host(outDir: string, base: string, headers: Readonly<Record<string, string>>): Promise<string> {
   server = await preview({
     root: folder,
     configFile: false,
     logLevel: 'warn',
     base,
     build: { outDir },
-    preview: { host: '127.0.0.1', port, strictPort: port !== 0, headers: { ...headers } },
+    preview: { host: '127.0.0.1', port: 0, headers: { ...headers } },
   });
   const url = server.resolvedUrls?.local[0];
   if (url === undefined) throw new Error('the host has no address');
@@ -46,7 +41,7 @@ async function stop(): Promise<void> {
 }
 
 /** A first visit, as somebody who has never been there. */
-async function arrive(url: string): Promise<{ readonly page: Page; readonly problems: string[] }> {
+async function arrive(url: string, hash = '#/lab'): Promise<{ readonly page: Page; readonly problems: string[] }> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
@@ -57,7 +52,7 @@ async function arrive(url: string): Promise<{ readonly page: Page; readonly prob
     'response',
     (response) => response.status() >= 400 && problems.push(`${response.status()} ${response.url()}`),
   );
-  await page.goto(`${url}#/lab`);
+  await page.goto(url + hash);
   await usable(page);
   return { page, problems };
 }
@@ -73,7 +68,7 @@ async function stepOnce(page: Page): Promise<void> {
 test('in a folder of a host without headers it trains at once, may share memory from the second visit on, and runs offline', async () => {
   const url = await host(inject('site'), '/rollout-playground/', {});
   expect(url).toMatch(/\/rollout-playground\/$/);
-  const { page, problems } = await arrive(`${url}#/lab?prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu`);
+  const { page, problems } = await arrive(url, '#/lab?prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu');
   expect(await isolated(page)).toBe(false);
   await stepOnce(page);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
@@ -82,8 +77,7 @@ test('in a folder of a host without headers it trains at once, may share memory 
   await page.reload();
   await usable(page);
   expect(await isolated(page)).toBe(true);
-  const scopes = await page.evaluate(() => caches.keys());
-  expect(scopes).toEqual([expect.stringContaining(` ${url} `)]); // another page of this origin deletes none of it
+  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual([expect.stringContaining(` ${url} `)]); // another page of this origin deletes none of it
 
   await stop();
   await page.reload();
@@ -98,25 +92,23 @@ test('in a folder of a host without headers it trains at once, may share memory 
 });
 
 test('a tab of the old build opens its other screens after a new one is published, and the next visit is the new one', async () => {
-  const next = path.join(folder, 'next');
-  cpSync(inject('site'), next, { recursive: true });
-  // a new build has new names for its scripts, and a page that calls them
-  for (const name of readdirSync(path.join(next, 'assets'))) rmSync(path.join(next, 'assets', name));
-  writeFileSync(path.join(next, 'index.html'), '<!doctype html><title>the next build</title>');
-  const worker = readFileSync(path.join(next, 'sw.js'), 'utf8');
+  const site = path.join(folder, 'site');
+  cpSync(inject('site'), site, { recursive: true });
+  const worker = readFileSync(path.join(site, 'sw.js'), 'utf8');
   const smaller = worker
     .replace(/const FILES = \[.*\];/, 'const FILES = ["./"];')
     .replace(/(const CACHE = .*)";/, '$1x";');
   expect(smaller).not.toBe(worker);
-  writeFileSync(path.join(next, 'sw.js'), smaller);
 
-  const url = await host(inject('site'), '/rollout-playground/', {});
+  const url = await host(site, '/rollout-playground/', {});
   const { page, problems } = await arrive(url);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   // the worker answers for this tab only once it has claimed it
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  await stop();
-  await host(next, '/rollout-playground/', {}, Number(new URL(url).port));
+  // a new build has new names for its scripts, and a page that calls them; its host stays at its port, which others could take meanwhile
+  for (const name of readdirSync(path.join(site, 'assets'))) rmSync(path.join(site, 'assets', name));
+  writeFileSync(path.join(site, 'index.html'), '<!doctype html><title>the next build</title>');
+  writeFileSync(path.join(site, 'sw.js'), smaller);
   await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
   await page.evaluate(() => location.assign('#/experiments'));
   await page
@@ -125,7 +117,7 @@ test('a tab of the old build opens its other screens after a new one is publishe
     .waitFor();
   expect(problems).toEqual([]);
   await page.reload();
-  expect(await page.title()).toBe('the next build');
+  await expect.poll(() => page.title()).toBe('the next build');
   await page.context().close();
 });
 

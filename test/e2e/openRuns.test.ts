@@ -41,7 +41,7 @@ test('a saved folder and a log of the command line are chosen, drawn over each o
     .setInputFiles([path.join(job, 'metrics.jsonl'), path.join(folder, 'bad.jsonl')]);
   await page.getByText('bad.jsonl: line 1: got hello; want a JSON object.').waitFor();
   await page.locator('[data-run="2"] .run-line').waitFor();
-  expect(await page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(2); // environment and seed
+  await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(2); // environment and seed
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -15,11 +15,11 @@ test('after a step no stage is said to be under way: neither above the rollouts 
   const { page, problems } = await visitStill(browser, { hash: SMALL });
   await stepped(page, 1);
   await page.getByTestId('verdict').getByText('Update 1 is done.').waitFor();
-  expect(await page.locator('.phase[data-now="true"]').count()).toBe(0);
+  await expect.poll(() => page.locator('.phase[data-now="true"]').count()).toBe(0);
   await page.getByRole('button', { name: 'Step one update' }).click();
   await page.getByTestId('verdict').getByText('Update 2 is done.').waitFor();
-  expect((await read(page)).phase).toBe('idle');
-  expect(await page.getByTestId('verdict').textContent()).not.toContain('…');
+  await expect.poll(async () => (await read(page)).phase).toBe('idle');
+  await expect.poll(() => page.getByTestId('verdict').textContent()).not.toContain('…');
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -27,17 +27,17 @@ test('after a step no stage is said to be under way: neither above the rollouts 
 test('Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
   const { page, problems } = await visitStill(browser, { hash: SMALL });
   await stepped(page, 1);
-  expect(await tokens(page)).toBeGreaterThan(0);
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Reset' }).click();
   const note = page.getByTestId('no-rollouts');
-  await note.getByText('This run has no rollouts yet. Run training, or step one update.').waitFor();
-  expect(await tokens(page)).toBe(0);
-  expect((await read(page)).batch).toMatchObject({ rows: 0, isExample: false });
+  await note.getByText(/no rollouts yet/).waitFor();
+  await expect.poll(() => tokens(page)).toBe(0);
+  await expect.poll(async () => (await read(page)).batch).toMatchObject({ rows: 0, isExample: false });
   for (const screen of ['group', 'update', 'learn']) {
     await page.evaluate((name) => location.assign(`#/${name}`), screen);
     await page.locator(`.lab[data-screen="${screen}"]`).waitFor();
     await note.waitFor();
-    expect(await page.locator('.token, .cell').count(), screen).toBe(0);
+    await expect.poll(() => page.locator('.token, .cell').count(), { message: screen }).toBe(0);
   }
   await page.evaluate(() => location.assign('#/lab'));
   await page.getByRole('button', { name: 'Step one update' }).click();
@@ -49,7 +49,7 @@ test('Reset takes the old rollouts out of view on every screen and says what bri
 
 test('another preset plays its own recording, one beside a checkpoint too; knobs that ask for another environment take it out of view, and nothing plays on behind it', async () => {
   const { page, problems } = await visit(browser);
-  expect(await tokens(page)).toBeGreaterThan(0);
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await choosePreset(page, 'frozen-lake');
   await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor({ state: 'attached' });
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
   await page.evaluate(() => location.assign('#/lab?v=2&env=world-facts&model=checkpoint&language=text&critic=none'));
   await page.getByTestId('no-rollouts').getByText('another environment or model').waitFor();
   await page.getByTestId('replay-away').waitFor();
-  expect(await tokens(page)).toBe(0);
+  await expect.poll(() => tokens(page)).toBe(0);
   await framesLater(page);
   expect((await read(page)).batch.rows).toBe(0);
   await choosePreset(page, 'number-hunt');
@@ -77,13 +77,15 @@ test('an address of a task without a recording opens without one; an exercise th
     hash: '#/learn?env=world-facts&language=text&model=checkpoint',
   });
   await page.getByTestId('no-rollouts').waitFor();
-  expect(await tokens(page)).toBe(0);
+  await expect.poll(() => tokens(page)).toBe(0);
   const exercise = page.locator('.exercise').first();
   await exercise.locator('.choices button').first().click();
   await exercise.locator('button.primary').click();
   await exercise.locator('.exercise-outcome').waitFor();
-  expect(await exercise.locator('.exercise-outcome').getAttribute('data-verdict')).toMatch(/^(right|wrong)$/);
-  expect(await tokens(page)).toBeGreaterThan(5);
+  await expect
+    .poll(() => exercise.locator('.exercise-outcome').getAttribute('data-verdict'))
+    .toMatch(/^(right|wrong)$/);
+  await expect.poll(() => tokens(page)).toBeGreaterThan(5);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -100,9 +102,9 @@ test('a screen of a build that the server no longer has says that there is a new
   await page.evaluate(() => location.assign('#/runs'));
   const broken = page.getByTestId('broken');
   await broken.getByText('There is a new version of this page.').waitFor();
-  expect(await broken.getByRole('button').allTextContents()).toEqual(['Reload and keep the run']);
+  await expect.poll(() => broken.getByRole('button').allTextContents()).toEqual(['Reload and keep the run']);
   await page.getByTestId('new-version').waitFor();
-  await page.unrouteAll();
+  await page.unrouteAll({ behavior: 'wait' });
   await broken.getByRole('button', { name: 'Reload and keep the run' }).click();
   await page.locator('.lab[data-screen="runs"]').waitFor();
   await expect.poll(() => broken.count()).toBe(0);
