@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, settled, stepped, train, visitStill } from './lab.ts';
+import { checksum, launch, numberIn, read, settled, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -28,7 +28,6 @@ async function holdAt(page: Page, place: number): Promise<number> {
   return wanted ?? -1;
 }
 const scrub = (page: Page, to: number) => page.getByLabel('Update shown').fill(String(to));
-const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
 
 test('WOW-37: scrubbing to any kept update while training runs shows that update, and live returns to the newest', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN });
@@ -37,9 +36,9 @@ test('WOW-37: scrubbing to any kept update while training runs shows that update
   for (const at of [0, 3, 6, 3, 0]) {
     const update = await holdAt(page, at);
     await page.getByRole('button', { name: `held at update ${update}` }).waitFor();
-    expect(await shown(page)).toBe(`update ${update}`);
-    expect((await read(page)).batch.update).toBe(update);
-    await page.getByTestId('inspector').getByText(`Mask audit · update ${update}`).waitFor();
+    await expect.poll(() => shown(page)).toBe(`update ${update}`);
+    await expect.poll(async () => (await read(page)).batch.update).toBe(update);
+    await page.getByTestId('audit').getByText(`update ${update}`).waitFor();
     const text = (await words(page)).join(' ');
     expect(seen.get(update) ?? text).toBe(text);
     seen.set(update, text);
@@ -97,6 +96,8 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   const { page } = await visitStill(browser, { hash: RUN });
   await stepped(page, 4);
   await scrub(page, 1);
+  await page.getByRole('button', { name: 'held at update 2' }).waitFor();
+  await expect.poll(async () => (await read(page)).batch.update).toBe(2);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: /^Rollout 3:/ }).click();
   await page.locator('[data-token="3"]').click();
@@ -105,18 +106,19 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   const then = await words(page);
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
+  await expect.poll(() => page.url()).toContain('#/group?v=2');
   const url = page.url();
-  expect(url).toContain('#/group?v=2');
   await page.context().close();
 
   const { page: other } = await visitStill(browser, { hash: url.slice(url.indexOf('#')) });
   await other.getByTestId('shared').waitFor();
-  expect((await read(other)).selection).toEqual({ held: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
+  const chosen = async () => (await read(other)).selection;
+  await expect.poll(chosen).toEqual({ held: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
   await other.getByRole('link', { name: 'Lab' }).click();
   await train(other, 3);
   await other.getByRole('button', { name: 'held at update 2' }).waitFor();
-  expect(await words(other)).toEqual(then); // the same seed: the same rollout
-  expect((await read(other)).selection).toMatchObject({ row: 2, turn: 1, token: 3 });
+  await expect.poll(() => words(other)).toEqual(then); // the same seed: the same rollout
+  await expect.poll(chosen).toMatchObject({ row: 2, turn: 1, token: 3 });
   await other.context().close();
 });
 
@@ -124,7 +126,9 @@ test('Back undoes a screen and a choice, not a knob', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await page.getByRole('button', { name: /^Rollout 2:/ }).click();
   await expect.poll(() => page.url()).toContain('rollout=1');
-  await page.waitForTimeout(1100); // choices within a second are one entry of the history
+  // choices within a second are one entry of the history
+  const now = await page.evaluate(() => performance.now());
+  await page.waitForFunction((then) => performance.now() > then + 1000, now);
   await page.getByRole('button', { name: /^Rollout 5:/ }).click();
   await expect.poll(() => page.url()).toContain('rollout=4');
   await page.getByRole('switch', { name: /Loss mask/ }).click();
@@ -133,11 +137,11 @@ test('Back undoes a screen and a choice, not a knob', async () => {
   await page.getByTestId('shared').waitFor();
   await page.goBack();
   await page.getByTestId('trajectory').waitFor();
-  expect((await read(page)).selection.row).toBe(4);
+  await expect.poll(async () => (await read(page)).selection.row).toBe(4);
   await page.goBack();
   await expect.poll(async () => (await read(page)).selection.row).toBe(1);
   expect((await read(page)).config.lossMask).toBe('off');
-  expect(page.url()).toContain('lossMask=off');
+  await expect.poll(() => page.url()).toContain('lossMask=off');
   await page.goForward();
   await expect.poll(async () => (await read(page)).selection.row).toBe(4);
   await page.context().close();
@@ -149,14 +153,14 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
   await page.getByText('/ (standard deviation + ε)').waitFor();
-  const number = (text: string) => Number(text.replaceAll('−', '-').replace('+', ''));
-  const rewards = (await page.getByTestId('column-reward').allTextContents()).map(number);
-  const advantages = (await page.getByTestId('column-advantage').locator('b').allTextContents()).map(number);
+  await expect.poll(() => page.getByText(/^used in training: .* ✓$/).count()).toBe(8);
+  const rewards = (await page.getByTestId('column-reward').allTextContents()).map(numberIn);
+  const advantages = (await page.getByTestId('column-advantage').locator('b').allTextContents()).map(numberIn);
   const mean = rewards.reduce((a, b) => a + b, 0) / rewards.length;
   const std = Math.sqrt(rewards.reduce((a, r) => a + (r - mean) ** 2, 0) / (rewards.length - 1));
   expect(rewards).toHaveLength(8);
   advantages.forEach((a, i) => expect(Math.abs(a - ((rewards[i] ?? 0) - mean) / (std + 1e-6))).toBeLessThan(1e-3));
-  expect(await page.getByText(/^used in training: .* ✓$/).count()).toBe(8);
+  expect(advantages).toHaveLength(8);
   await page.context().close();
 });
 
@@ -165,8 +169,8 @@ test('MUST-14: a group without spread says that it teaches nothing, and why', as
   await train(page, 1);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await page.getByTestId('flat-group').getByText('teaches nothing').waitFor();
-  await page.getByText('all 4 are identical:').waitFor();
-  const advantages = await page.getByTestId('column-advantage').locator('b').allTextContents();
-  expect(advantages).toEqual(['0', '0', '0', '0']);
+  await page.getByText(/all 4 .*identical/).waitFor();
+  const advantages = page.getByTestId('column-advantage').locator('b');
+  await expect.poll(() => advantages.allTextContents()).toEqual(['0', '0', '0', '0']);
   await page.context().close();
 });
