@@ -39,7 +39,7 @@ export async function openGgufCheckpoint(
 const ROPE = 'rope_freqs.weight';
 
 /**
- * Opens a folder of Transformers by `config.json` and the headers of its safetensors files, and what must be 0. `sourceOf` gives a file of the folder by name, null where there is none.
+ * Opens a folder of Transformers by `config.json` and the headers of its safetensors files, and what must be 0. `sourceOf` gives a file of the folder by name, null if there is none.
  * Throws FormatError as `openGgufCheckpoint` does.
  */
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {

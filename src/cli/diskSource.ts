@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { FileError, fileError } from './files.ts';
 
-/** A file on disk, read by slices; null where there is none. Throws FileError. */
+/** A file on disk, read by slices; null if there is none. Throws FileError. */
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;

@@ -15,7 +15,7 @@ const NAME = String.raw`([A-Z][a-z]+(?: [A-Z][a-z]+)?)\b(?! ?[A-Z]|-|'|,? and| o
 // "southern", "north central", "north-central", "northeastern" …
 const SIDES = '(?:(?:(?:north|south)?(?:-?(?:east|west|central))?(?:ern)?) )*';
 
-/** The one match of a pattern; null where there is none, or a second one: a sentence that says two things is asked neither. */
+/** The one match of a pattern; null if there is none, or a second one: a sentence that says two things is asked neither. */
 function only(text: string, pattern: string): string | null {
   const matches = [...text.matchAll(new RegExp(pattern, 'g'))];
   return matches.length === 1 ? (matches[0]?.[1] ?? null) : null;

@@ -21,7 +21,7 @@ export interface EventFile {
  * Opens the event file of a folder, making both. Of a run that goes on it keeps what was told up to the update it goes on after, or
  * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. `job` names,
  * in 8 hex digits of the file's name, a command that is started again until its run is done; null: the run is begun once. A job that was killed before
- * it saved tells its file anew. Throws FileError, also where another run's event file is there.
+ * it saved tells its file again. Throws FileError, also where another run's event file is there.
  */
 export async function eventFile(folder: string, run: Run, now: () => number, job: string | null): Promise<EventFile> {
   await writableFolder(folder);

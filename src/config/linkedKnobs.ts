@@ -1,6 +1,6 @@
 import { DEFAULTS, type RunConfig } from './fields.ts';
 
-/** What adapters are scaled by where nobody chose otherwise: alpha over the rank. */
+/** The default scale of adapters: alpha over the rank. */
 const USUAL_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
 
 /**

@@ -2,7 +2,7 @@ import { usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeView, RewardPart } from './episode.ts';
 
-/** A rollout batch after credit and learning. Arrays are (B,T), index t speaks of token t; 0 where nothing applies. */
+/** A rollout batch after credit and learning. Arrays are (B,T), index t is about token t; 0 where nothing applies. */
 export interface BatchView {
   readonly update: number; // the update that learned from it, from 1
   readonly rows: number; // B

@@ -1,4 +1,4 @@
-/** Bytes by what they are for. */
+/** Bytes by purpose. */
 export interface MemoryShare {
   readonly purpose: string; // as a person reads it: weights, key-value cache, …
   readonly bytes: number;

@@ -103,7 +103,7 @@ function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
   };
 }
 
-/** A chain over all the numbers, in any order, that comes out at the target with every result from 0 to MOST; null where there is none. */
+/** A chain over all the numbers, in any order, that comes out at the target with every result from 0 to MOST; null if there is none. */
 function solve(target: number, numbers: readonly number[]): Chain | null {
   const search = (chain: Chain, value: number, left: readonly number[]): Chain | null => {
     if (left.length === 0) return value === target ? chain : null;

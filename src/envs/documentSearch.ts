@@ -31,7 +31,7 @@ const FUNCTION_WORDS = new Set([
 /**
  * Document search: a question whose answer is a span of one passage of a corpus, or of a second one that a first one leads
  * to (a bridge, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over all of it. Common words are tokens of their
- * own, all others slots that are named anew in each episode, so that nothing can be answered without reading; of a slot's word
+ * own, all others slots that are renamed in each episode, so that nothing can be answered without reading; of a slot's word
  * only its kind is seen: a name, a number, another word.
  */
 export function documentSearch(options: DocumentSearchOptions): ToolEnv {

@@ -24,7 +24,7 @@ export interface Task {
   readonly question: string;
   /**
    * What each slot word stands for in this task, which may grow as it is read: entity anonymisation (Hermann et al. 2015, arXiv 1506.03340). A policy that
-   * reads slots drawn anew for each task must search and cannot memorise, and any facts fit the same vocabulary.
+   * reads slots that are drawn for each task must search and cannot memorise, and any facts fit the same vocabulary.
    */
   readonly names?: ReadonlyMap<string, string>;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;

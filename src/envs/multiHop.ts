@@ -8,7 +8,7 @@ export interface MultiHopOptions extends GraphSearchOptions {
   readonly relations: number;
 }
 
-/** Multi-hop search: people and what they are to each other, a random graph drawn anew for each task. */
+/** Multi-hop search: people and what they are to each other, in a new random graph for each task. */
 export function multiHop(options: MultiHopOptions): ToolEnv {
   const words = graphNames(options.entities, options.relations);
   const anew: DrawGraph = (hops, draw) => drawGraph(words, hops, draw);

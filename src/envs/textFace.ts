@@ -33,7 +33,7 @@ export interface TextFace {
 /** How many tokens a text is. */
 export type TokenCount = (text: string) => number;
 
-/** The text of the most tokens, the first of them; '' where there is none. Each is counted as it stands within a sentence, after a blank. */
+/** The text of the most tokens, the first of them; '' if there is none. Each is counted as it stands within a sentence, after a blank. */
 export function longestOf(texts: readonly string[], tokens: TokenCount): string {
   let [longest, most] = ['', -1];
   for (const text of texts) {

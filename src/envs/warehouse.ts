@@ -18,7 +18,7 @@ export interface Warehouse {
   readonly walls: readonly boolean[];
   readonly target: number;
   readonly start: Stance;
-  readonly distance: (stance: Stance) => number; // moves to the solution; Infinity where there is none
+  readonly distance: (stance: Stance) => number; // moves to the solution; Infinity if there is none
 }
 
 /** Walls a room has at most. */

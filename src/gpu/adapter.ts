@@ -35,7 +35,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<{ readonl
   }
 }
 
-/** Opens a device with the adapter's own limits. Throws NoGpuError where there is none, the browser refuses it, or does not answer. */
+/** Opens a device with the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not answer. */
 export async function openDevice(
   gpu: GPU | undefined,
 ): Promise<{ readonly device: GPUDevice; readonly words: AdapterWords }> {

@@ -9,7 +9,7 @@ interface Shared {
 const devices = new WeakMap<GPU, Promise<Shared>>();
 
 /**
- * A part in the one device that all runs of a page share, opened at the first call, and anew once it was lost. Its pipelines stay
+ * A part in the one device that all runs of a page share, opened at the first call, and again once it was lost. Its pipelines stay
  * compiled from run to run (`Pipelines.of`); counters and problems are those of the device; buffers are the part's own, and closing
  * gives them back and leaves the device to others. Throws NoGpuError.
  */

@@ -5,7 +5,7 @@ import { type HubAccess, HubError, type HubFile, type Listing, refusedBy, unreac
 
 /** Where a model's files are kept. */
 export interface Shelf {
-  /** Bytes of a file that are there; 0 where there is none. */
+  /** Bytes of a file that are there; 0 if there is none. */
   readonly size: (name: string) => Promise<number>;
   readonly read: (name: string, begin: number, end: number) => Promise<Uint8Array>;
   /** Puts bytes at a file's end. */
@@ -59,7 +59,7 @@ async function fetchFile(
     });
     if (!response.ok || !response.body) throw refusedBy(response.status, at);
     if (have > 0 && !goesOn(response, have)) {
-      // the whole file came: it begins anew
+      // the whole file came: it begins again
       await shelf.drop(file.name);
       ({ sum, have } = { sum: summing(file), have: 0 });
     }

@@ -48,7 +48,7 @@ export async function chooseBackend(
   try {
     const late = clock.wait(PROBE_MS).then(() => null);
     const there = productOnGpu(opened, spec, clock);
-    there.catch(() => undefined); // one that fails after the box has closed concerns nobody
+    there.catch(() => undefined); // a failure after the time limit does not matter
     const rate = await Promise.race([there, late]).catch((error: unknown) => {
       throw new NoGpuError(`${opened.adapter} could not multiply two matrices: ${String(error)}`);
     });
@@ -100,7 +100,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   return plan.flops / best / 1e6;
 }
 
-/** GFLOP/s of the product in WebAssembly SIMD; null where there is none. */
+/** GFLOP/s of the product in WebAssembly SIMD; null if there is none. */
 async function productOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads): Promise<number | null> {
   const { N, K, M } = sizes(spec);
   const arithmetic = simdArithmetic(spec.model, 4 * (N * K + M * K + N * M), { threads });

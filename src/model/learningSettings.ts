@@ -9,7 +9,7 @@ export interface MaskSwitches {
   readonly advantage: boolean; // the recursion, group scores, and the tokens that carry an advantage
   readonly whiten: boolean; // tokens that make the mean and variance of whitening
   readonly value: boolean; // critic targets
-  readonly klReward: boolean; // tokens whose reward pays for KL
+  readonly klReward: boolean; // tokens whose reward has the KL penalty
   readonly policy: boolean; // policy loss
   readonly regularizer: boolean; // entropy and KL loss
 }
@@ -23,7 +23,7 @@ export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 
   readonly klEstimator: KlEstimator;
   readonly scale: number; // multiplies the advantages last
   readonly masks: MaskSwitches;
-  readonly choicesOnly: boolean; // choices of one are in none of the masks; what they are paid goes to the choice before
+  readonly choicesOnly: boolean; // tokens without a choice are in no mask; their reward goes to the last choice before them
 }
 
 /** How numbers of tokens become one; `src/rl/objective.ts` has the weights. */

@@ -68,7 +68,7 @@ export interface EngineCounters {
   readonly creations: number; // buffers, bind groups, pipelines
 }
 
-/** Weights, Adam moments and step counts of policy and critic: all it takes to go on bit for bit. */
+/** Weights, Adam moments and step counts of policy and critic: enough to continue training with the same bits. */
 export interface PolicyState {
   readonly policy: NetworkState;
   readonly critic: NetworkState | null;
@@ -82,14 +82,14 @@ export interface NetworkState {
 
 /**
  * All that `src/rl` knows of a network. One batch of B rows and T tokens lives inside the backend, written by `decode`
- * or `load`, and every stage works on it where it lies. A per-token array at index t speaks of token t: its
+ * or `load`, and every stage works on it where it lies. A per-token array at index t is about token t: its
  * log-probability given tokens < t, the entropy it was drawn from, the value of the state before it. Index 0 is 0. Stages that take
  * seconds let the event loop run and resolve when they are over; nothing else may be asked of the policy until then.
  */
 export interface Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
-  readonly parameters: readonly Parameter[]; // what it learns, in the order of its state: all of the model, or adapters beside it
+  readonly parameters: readonly Parameter[]; // what it trains, in the order of its state: the whole model, or adapters
   readonly rows: number; // B
   readonly length: number; // T
   readonly memoryBytes: number;
@@ -98,15 +98,15 @@ export interface Policy {
   /** Empties the batch and the caches; row b draws with the counters (sampling.update, b). */
   begin(sampling: Sampling): void;
   /**
-   * Begins one row anew between two chunks: its next token is its first, and it draws with these counters. Such a batch is for
+   * Begins one row again between two chunks: its next token is its first, and it draws with these counters. Such a batch is for
    * playing only: what the row held before is overwritten as it grows, not emptied.
    */
   beginRow(row: number, counters: DrawCounters): void;
   /** Advances all rows; one submit, one awaited read-back. */
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
-  /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */
+  /** Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of score and credit. */
   load(record: TokenRecord, given?: GivenCredit): void;
-  /** Old log-probabilities and entropies of every token; where asked for, the critic's values and the reference's log-probabilities (else the old). */
+  /** Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the reference's log-probabilities (else these are the old ones). */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
   /** Masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
@@ -118,8 +118,8 @@ export interface Policy {
     temperature: number,
   ): void | Promise<void>;
   /**
-   * A pass over the batch is over and another follows: its weights are kept for `report`, as far as there is room for more
-   * passes. Nothing is read back for it.
+   * Call it at the end of each epoch but the last: keeps the epoch's gradient weights for `report`, if there is room for another
+   * epoch. Reads nothing back.
    */
   endPass(): void;
   /** One awaited read-back of what the stages wrote. */
@@ -131,13 +131,13 @@ export interface Policy {
   /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
   writeWeights(weights: Weights): void;
   counters(): EngineCounters;
-  /** Resolves with the reason when the device is gone; absent where there is none to lose. */
+  /** Resolves with the reason when the device is gone; absent if there is none to lose. */
   readonly lost?: Promise<string>;
-  /** Loses the device as a browser may take it away; absent where there is none to lose. For tests. */
+  /** Loses the device as a browser may take it away; absent if there is none to lose. For tests. */
   loseDevice?(): void;
-  /** Resolves when the device has done what it was given. */
+  /** Resolves when the device has finished all submitted work. */
   settled(): Promise<void>;
-  /** From here on kernels are counted for `profile`, and timed by this clock where they run on it. */
+  /** From now on counts kernels for `profile`, and times those that run on the CPU by this clock. */
   tally(now: () => number): void;
   /** What kernels did since `tally`, against the device's best. May take seconds and overwrites the batch: between updates only. */
   profile(now: () => number): Promise<WorkProfile>;

@@ -13,7 +13,7 @@ export class RowTexts {
     this.#vocabulary = vocabulary;
   }
 
-  /** The text of a row; empty where there is none yet. Throws RangeError where there is no such row. */
+  /** The text of a row; empty if there is none yet. Throws RangeError where there is no such row. */
   of(row: number): readonly number[] {
     const text = this.#texts[row];
     if (text) return text;

@@ -1,7 +1,7 @@
 import type { ModelConfig } from './architecture.ts';
 import type { Sampling } from './decoding.ts';
 
-/** Memory by what it is for. */
+/** A part of the memory, by purpose. */
 export interface MemoryPart {
   readonly purpose: string; // as a person reads it: weights, key-value cache, …
   readonly bytes: number;
@@ -34,8 +34,8 @@ export interface Likeliest {
 }
 
 /**
- * A language model whose weights stay as they are, read and drawn from: B rows of text, each with its keys and values kept. What rows
- * begin with in common is computed and kept once, which changes nothing but rounding. Draws take the counters (update, row, position) of
+ * A language model that is not trained. It holds B rows of text, with their keys and values, and draws tokens after them. What rows
+ * have in common at their beginning is computed and kept once; this changes only rounding. Draws take the counters (update, row, position) of
  * `Sampling`, so equal counters give equal text. Every method throws RangeError on ids outside the vocabulary, rows that are not there, and
  * texts longer than `length`; then no row has changed.
  */
@@ -45,7 +45,7 @@ export interface TextModel {
   readonly rows: number; // B
   readonly length: number; // most tokens of a row's text
   readonly memory: readonly MemoryPart[]; // what was allocated
-  /** Rows 0 … n − 1 begin anew with these texts; the others are empty. */
+  /** Rows 0 … n − 1 begin again with these texts; the others are empty. */
   begin(texts: readonly (readonly number[])[]): Promise<void>;
   /** Tokens of a row's text. */
   filled(row: number): number;

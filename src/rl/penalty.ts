@@ -11,7 +11,7 @@ export interface Penalty {
   observe(measured: Metrics, config: RunConfig, rows: number): void;
 }
 
-/** Starts at the knob; moving the knob starts anew. What it has to remember it writes into `memory`. */
+/** Starts at the knob; moving the knob starts again. What it has to remember it writes into `memory`. */
 export function createPenalty(memory: Progress['penalty'] = { knob: 0, current: 0 }): Penalty {
   return {
     coefficient({ klRewardCoef }) {

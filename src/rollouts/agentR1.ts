@@ -72,7 +72,7 @@ function extrasOfStep(step: JsonObject, i: number) {
   );
 }
 
-/** What a step's prompt has that the step before it did not: all of it where the prompt was written anew. */
+/** What a step's prompt has that the step before it did not: all of it where the prompt was written again. */
 function since(before: { readonly input: string; readonly output: string }, input: string): string {
   if (before.input === '') return input;
   const whole = before.input + before.output;

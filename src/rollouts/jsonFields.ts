@@ -32,7 +32,7 @@ export function has(of: JsonObject, ...keys: readonly string[]): boolean {
   return keys.every((key) => Object.hasOwn(of, key));
 }
 
-/** The value of a key; undefined where there is none, or null. */
+/** The value of a key; undefined if there is none, or null. */
 export function field(of: JsonObject, key: string): unknown {
   return Object.hasOwn(of, key) ? (of[key] ?? undefined) : undefined;
 }
@@ -61,14 +61,14 @@ export function textOf(of: JsonObject, key: string): string {
   return value;
 }
 
-/** A text, or null where there is none. Numbers become text: ids are written either way. */
+/** A text, or null if there is none. Numbers become text: ids are written either way. */
 export function textOrNull(of: JsonObject, key: string): string | null {
   const value = single(field(of, key));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : null;
 }
 
-/** A finite number, also as yes or no or as the text of one; null where there is none. */
+/** A finite number, also as yes or no or as the text of one; null if there is none. */
 export function numberOrNull(of: JsonObject, key: string): number | null {
   const value = single(field(of, key));
   if (typeof value === 'boolean') return Number(value);
@@ -93,14 +93,14 @@ export function single(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** An object, also as a text of JSON, or an empty one where there is none. Throws BadLine on anything else. */
+/** An object, also as a text of JSON, or an empty one if there is none. Throws BadLine on anything else. */
 export function objectOf(of: JsonObject, key: string): JsonObject {
   const value = unwrapped(field(of, key)) ?? {};
   if (!isObject(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
   return value;
 }
 
-/** A list of objects, also as a text of JSON or of such texts, empty where there is none. Throws BadLine on anything else. */
+/** A list of objects, also as a text of JSON or of such texts, empty if there is none. Throws BadLine on anything else. */
 export function objectsOf(of: JsonObject, key: string): readonly JsonObject[] {
   const list: unknown = unwrapped(field(of, key)) ?? [];
   if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of objects');
@@ -111,7 +111,7 @@ export function objectsOf(of: JsonObject, key: string): readonly JsonObject[] {
   });
 }
 
-/** A list of numbers; null where there is none. An entry that is null stays null. Throws BadLine on anything else, or on another length. */
+/** A list of numbers; null if there is none. An entry that is null stays null. Throws BadLine on anything else, or on another length. */
 export function numbersOrNull(of: JsonObject, key: string, length?: number): (number | null)[] | null {
   const list = field(of, key);
   if (list === undefined) return null;
@@ -127,7 +127,7 @@ export function numbersOrNull(of: JsonObject, key: string, length?: number): (nu
   });
 }
 
-/** A list of token ids; null where there is none. Throws BadLine on anything that is no whole number from 0. */
+/** A list of token ids; null if there is none. Throws BadLine on anything that is no whole number from 0. */
 export function idsOrNull(of: JsonObject, key: string): number[] | null {
   const list = numbersOrNull(of, key);
   return list?.map((id, i) => wholeId(id, key, i)) ?? null;

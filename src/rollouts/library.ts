@@ -252,7 +252,7 @@ export class Library {
     const groups: string[] = [];
     const groupOf = ({ record: { group, step }, file }: Taken) => {
       if (group === null) return -1;
-      // groups are counted anew in each run, and in each step
+      // groups are counted again in each run, and in each step
       const key = `${step} ${group} ${this.#files[file]?.run ?? ''}`;
       const known = this.#groups.get(key);
       if (known !== undefined) return known;

@@ -24,7 +24,7 @@ export class Locations {
     this.rows++;
   }
 
-  /** The place of a rollout; file −1 where there is none. */
+  /** The place of a rollout; file −1 if there is none. */
   at(row: number): Location {
     const inside = row >= 0 && row < this.rows;
     return {

@@ -39,7 +39,7 @@ export interface SavedRewardModel {
 /** A run between two updates, as plain data: all it takes to go on bit for bit on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
-  readonly begun: RunConfig; // warm start and reference are made from it anew
+  readonly begun: RunConfig; // warm start and reference are made from it again
   readonly config: RunConfig; // as it is now
   readonly vocabulary: readonly string[];
   readonly kernels?: string; // of a GPU, by name: others round otherwise
@@ -48,7 +48,7 @@ export interface Checkpoint {
   readonly progress: Progress;
   readonly chatTokenizer?: ChatTokenizerFiles; // what its model speaks; without it the words of `vocabulary`
   readonly base?: BaseMark; // the checkpoint that its networks are adapters beside; that has the vocabulary then
-  readonly start?: Tensors; // with which it began to learn by reward, where no seed makes them anew: another program's, or those beside a base, once they are imitated
+  readonly start?: Tensors; // with which it began to learn by reward, where no seed makes them again: another program's, or those beside a base, once they are imitated
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
 
@@ -62,7 +62,7 @@ function sumOf(checkpoint: object): string {
   return checksumOf({ ...checkpoint, sum: null });
 }
 
-/** The same run under other knobs from here on, sealed anew. */
+/** The same run under other knobs from here on, sealed again. */
 export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
   return checkpointOf({ ...checkpoint, config });
 }
@@ -151,7 +151,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // sealed anew: what an older page did not write is in it now, or has another name
+  return checkpointOf(read); // sealed again: what an older page did not write is in it now, or has another name
 }
 
 /** The sentence for contents that are not those a checksum was made of. */

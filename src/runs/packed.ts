@@ -23,7 +23,7 @@ export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): Packe
   };
 }
 
-/** The run again, its curves drawn anew. Throws RangeError where a curve's points do not rise or are not finite. */
+/** The run again, its curves drawn again. Throws RangeError where a curve's points do not rise or are not finite. */
 export function unpackedRun({ points, checkpoint, ...run }: PackedRun): Run {
   const series = new Map(Array.from(points, ([name, curve]) => [name, Series.of(curve)] as const));
   return bareRun({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });

@@ -70,7 +70,7 @@ export class Series {
     return series;
   }
 
-  /** All of the curve as plain data, which a worker can send: nothing has to be drawn anew from the points. */
+  /** All of the curve as plain data, which a worker can send: nothing has to be drawn again from the points. */
   get state(): SeriesState {
     const { state } = this.#smoother;
     return { points: this.points, buckets: this.#buckets, width: this.#width, smoothed: state };

@@ -64,7 +64,7 @@ export class RunMeter {
     else if (policy) await this.measure(policy);
   }
 
-  /** Tells a profile when the update under way has ended, at once where there is none. A later asker takes an earlier one's place. */
+  /** Tells a profile when the update under way has ended, at once if there is none. A later asker takes an earlier one's place. */
   async ask(tell: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
     this.refuse('Another measurement was started in the meantime.');
     this.asker = tell;

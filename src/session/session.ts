@@ -46,7 +46,7 @@ export interface Session {
   readonly restore: (checkpoint: Checkpoint) => void;
   /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
+  /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError if there is none. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** Batches and networks to look back at; `events` notes batches, who runs it notes what the network is after an update. */
   readonly history: RunHistory;
@@ -205,7 +205,7 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       const judge = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
-      const marked = base && { base: base.mark, ...(start && { start }) }; // imitating anew would take minutes
+      const marked = base && { base: base.mark, ...(start && { start }) }; // imitating again would take minutes
       const began = from?.start && { start: from.start };
       return checkpointOf({ ...parts, ...on, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
     },

@@ -7,7 +7,7 @@ type ShippedFile = (path: string) => Promise<ArrayBuffer | null>;
 // by who reads them, and by file; the same object each time: what is made of it can be kept
 const read = new WeakMap<ShippedFile, Map<string, Facts>>();
 
-/** What a run asks about: the facts that are shipped, or a person's own; null where there are none, or none are asked about. */
+/** What a run asks about: the facts that are shipped, or a person's own; null if there are none, or none are asked about. */
 export async function factsFor({ env }: RunConfig, own: Facts | null, shippedFile: ShippedFile): Promise<Facts | null> {
   const { facts } = ENVIRONMENTS[env];
   if (facts === undefined || facts === 'own') return facts ? own : null;

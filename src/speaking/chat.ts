@@ -4,7 +4,7 @@ import { type Dialect, following } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
 import { outsideText } from '../text/outsideText.ts';
 
-/** How a conversation without tools is written. Ids only grow: what was drawn is never encoded anew. */
+/** How a conversation without tools is written. Ids only grow: what was drawn is never encoded again. */
 export interface Chat {
   readonly stops: readonly number[]; // ids that end the model's turn
   /** What stands before the model's first turn. */

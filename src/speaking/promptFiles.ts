@@ -23,7 +23,7 @@ export interface PromptFiles {
 const MOST_SIDE = 1 << 26;
 const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
 
-/** A file of a folder, whole; null where there is none. Throws FormatError on one that is too large. */
+/** A file of a folder, whole; null if there is none. Throws FormatError on one that is too large. */
 export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
   const source = sourceOf(name);
   if (!source) return null;
@@ -31,7 +31,7 @@ export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise
   throw new FormatError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
 }
 
-/** A JSON file of a folder; null where there is none, or one that is not an object. */
+/** A JSON file of a folder; null if there is none, or one that is not an object. */
 export async function sideRecord(folder: FolderFiles, name: string): Promise<JsonRecord | null> {
   const bytes = await sideFile(folder, name);
   const value = bytes && readJson(name, bytes);

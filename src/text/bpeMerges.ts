@@ -8,7 +8,7 @@ export interface Merge {
 /** In a key of the heap the place takes so many values; with up to 2²² merges a key is exact. */
 const PLACES = 2 ** 31;
 
-/** Looks up the rank of a merge by its two ids; −1 where there is none. A hash table with open addresses: a Map of 150,000 pairs takes four times as long. */
+/** Looks up the rank of a merge by its two ids; −1 if there is none. A hash table with open addresses: a Map of 150,000 pairs takes four times as long. */
 function rankTable(merges: readonly Merge[]): (left: number, right: number) => number {
   let bits = 4;
   while (1 << bits < merges.length * 2) bits++;

@@ -2,7 +2,7 @@ import { visible } from '../base/visible.ts';
 import type { Span } from './textFinder.ts';
 
 /**
- * Text and ids: what a tokenizer does. Ids are the record, text is a view: what was drawn is never encoded anew. A model may have more
+ * Text and ids: what a tokenizer does. Ids are the record, text is a view: what was drawn is never encoded again. A model may have more
  * rows than its tokenizer has tokens; such an id says nothing, as in other readers.
  */
 export interface Codec {
@@ -21,7 +21,7 @@ export interface Codec {
   readonly pieces: (ids: readonly number[]) => readonly string[];
   /** The bytes of an id: a token may be half a letter. Empty for an id it does not know. */
   readonly bytes: (id: number) => Uint8Array;
-  /** The id of a token by its text, special or not; null where there is none. */
+  /** The id of a token by its text, special or not; null if there is none. */
   readonly id: (token: string) => number | null;
 }
 

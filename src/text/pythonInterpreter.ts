@@ -87,7 +87,7 @@ const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
 /** A value of a template from one of JavaScript; a function is given the plain values of its arguments. */
 const valueOf = (value: unknown): Value => new Environment().set('value', value);
 
-/** Adds the expressions of a parsed template that are written to `printed`, and lets each loop begin its rounds anew. */
+/** Adds the expressions of a parsed template that are written to `printed`, and lets each loop begin its rounds again. */
 export function prepare(node: Node, printed: WeakSet<Node>): void {
   const { body, alternate, defaultBlock } = node as BlockNode;
   for (const list of [body, alternate, defaultBlock]) {

@@ -52,7 +52,7 @@ export function jsonStyle(named: ReadonlyMap<string, Value>): JsonStyle {
   };
 }
 
-/** A value as JSON. Throws TypeError where there is none. */
+/** A value as JSON. Throws TypeError if there is none. */
 export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth = 0): string {
   const { indent, ascii, sorts } = style;
   const [comma, colon] = style.separators ?? [indent === null ? ', ' : ',', ': '];

@@ -40,7 +40,7 @@ openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
 void listen();
 
-/** Nobody types before the first paint; whoever finds `__playground` finds a page that listens. */
+/** Binds keys and dropped files after the first paint, and sets `__playground` last: when it exists, the page reacts to input. */
 async function listen(): Promise<void> {
   const { bindKeyboard } = await import('./shell/keyboard.ts');
   const { bindDrop } = await import('./shell/drop.ts');

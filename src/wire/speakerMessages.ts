@@ -42,7 +42,7 @@ export interface OpeningWish {
 /** What the page asks of the worker that speaks for a checkpoint. */
 export type SpeakerCommand =
   | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // headers only
-  | { readonly type: 'measure'; readonly wish: OpeningWish } // anew
+  | { readonly type: 'measure'; readonly wish: OpeningWish } // again
   | { readonly type: 'training-plan'; readonly config: RunConfig } // what a run beside what was looked at would take
   | { readonly type: 'open' } // reads the weights, as was planned last
   | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // a person's next words

@@ -8,7 +8,7 @@ import type { Phase } from '../domain/trainingEvent.ts';
 export interface FaultPlace {
   readonly gpu: GPU | undefined;
   readonly policy: () => Policy | null; // of the run that is there
-  readonly lose: (reason: string) => void; // what follows of a lost device, where there is none to lose
+  readonly lose: (reason: string) => void; // what follows of a lost device, if there is none to lose
 }
 
 const STAGE_OF: Readonly<Partial<Record<Phase, Moment>>> = {

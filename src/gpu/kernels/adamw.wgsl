@@ -8,7 +8,7 @@
 //           the step at hand (adam_corrections), and at log_at the log (slots, 16): the stats, norm, skip (1 empty,
 //           2 non-finite), culprit (1 weight, 2 gradient), its index in the pool.
 // Parallel  a workgroup for each stretch of 64·chunk elements; its 64 threads take turns. Each thread joins the sums
-//           anew, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
+//           again, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
 // Numerics  f32. A skipped step changes nothing. SHADOW 1 also rounds the weights to the copy that products read.
 alias Weight = f32; // or f16
 const GRADIENT = 0x80000000u; // see gradient_norm

@@ -2,7 +2,7 @@
 //     logprob = z_y − lse; entropy = lse − Σ_v p_v·z_v, p_v = e^{z_v − lse}, y the next token of the row
 // Shapes    record (B,T); grammar next (S,V) then stop (S); rows (M); logits (M·T, V): r; scores (3, B, T): logprob,
 //           entropy, lse.
-// Parallel  LANES threads per (m,t), which speaks of token t + 1 of its row, the last position of token 0; each owns
+// Parallel  LANES threads per (m,t), which is about token t + 1 of its row, the last position of token 0; each owns
 //           every LANES-th logit. What they carry meets in shared memory behind a barrier; one lane has none.
 // Numerics  f32; maximum, sum and weighted sum are carried online in fixed order. Pads and a row's first token get 0.
 override LANES: u32 = 1u;

@@ -4,7 +4,7 @@
 // Shapes    dheads, qkv, dqkv (N,W), W = (H + 2·G)·D; nodes (N) of token, position, path, last; table (T, D/2, 2) of
 //           cos and sin; bias (W); norms (2,D) of q, of k.
 // Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
-// Numerics  f32; the norm's sums are made anew. Biases and the norms' weights get no gradient.
+// Numerics  f32; the norm's sums are made again. Biases and the norms' weights get no gradient.
 override EPS: f32 = 1e-5;
 override BIAS: u32 = 0; // 1: bias was added; else its binding is a stand-in
 override NORM: u32 = 0; // 1: heads of q and k were normalised; else its binding is a stand-in

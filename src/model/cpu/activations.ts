@@ -137,11 +137,11 @@ export function createActivations(arithmetic: Arithmetic, capacity: Capacity): A
 }
 
 /**
- * Room for one pass over few tokens, of which every layer keeps what its backward pass needs, or over more, of which it keeps what each layer
- * began with: the rest of a layer is computed anew when its gradients are due.
+ * Memory for one forward and backward pass. For up to `keptTokens` tokens every layer keeps what its backward pass needs. For more tokens a
+ * layer keeps only its input, and computes the rest again before its backward pass.
  */
 export interface RecomputeRoom extends Activations {
-  readonly keptTokens: number; // up to so many, `layers` has all layers'; beyond, the first serves all
+  readonly keptTokens: number; // up to this many tokens `layers` has an entry for every layer; beyond, its first entry serves all
   readonly inputs: readonly Real[]; // (n,d) of each layer
 }
 
@@ -167,7 +167,7 @@ export function recomputeSize(model: ModelConfig, capacity: Capacity, keptTokens
   );
 }
 
-/** Room for the largest pass, and for one over up to `keptTokens` tokens of which nothing has to be computed anew. */
+/** Allocates memory for the largest pass, and for a pass over up to `keptTokens` tokens in which nothing is computed twice. */
 export function createRecomputeRoom(arithmetic: Arithmetic, capacity: Capacity, keptTokens: number): RecomputeRoom {
   const { model, reals } = arithmetic;
   const { tokens } = capacity;

@@ -9,7 +9,7 @@ import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, wri
 import type { Decoder } from './decoder.ts';
 import type { Precision } from './real.ts';
 
-/** The part of a `Policy` that is the same wherever its passes run, as long as its batch lies in this thread's memory: drawing into it, credit, the report. */
+/** The part of a `Policy` that is the same on CPU and GPU if this thread's memory holds the batch: drawing tokens, credit, the report. */
 export abstract class BatchPolicy {
   readonly model: ModelConfig;
   readonly rows: number;
@@ -99,7 +99,7 @@ export abstract class BatchPolicy {
     this.#steps.push(stats);
   }
 
-  /** The batch is another one: what a subclass keeps of passes over it holds no more. */
+  /** Called when the batch or the weights that scored it change: a subclass drops what it keeps of passes over the batch. */
   protected batchChanged(): void {
     return;
   }

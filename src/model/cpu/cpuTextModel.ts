@@ -57,7 +57,7 @@ export async function openCpuTextModel(
   }
 }
 
-/** How the log-probabilities are taken that nobody draws by. */
+/** The temperature of log-probabilities that are only reported, not used to draw. */
 const UNTEMPERED = 1;
 
 class CpuTextModel implements TextModel {

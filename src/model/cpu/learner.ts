@@ -184,7 +184,7 @@ export function hasToken(mask: Float32Array, row: number, length: number): boole
   return mask.subarray(row * length, (row + 1) * length).includes(1);
 }
 
-/** What a step measures of a network that holds a number that is none. */
+/** The measurements of a step whose network holds a NaN or infinity. */
 export const NOT_A_NUMBER = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);

@@ -67,7 +67,7 @@ function placedAfterOneAnother(tensors: readonly Parameter[]): readonly Placed[]
   });
 }
 
-/** Views of `pool` by what they are for. */
+/** Views of `pool` by purpose. */
 export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: Real): Tensors {
   const span = (names: readonly string[]): Real => {
     const parts = placed.filter((p) => names.includes(p.name));

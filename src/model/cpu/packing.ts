@@ -18,7 +18,7 @@ export interface Wanted {
 
 /**
  * Packs rows for a pass that scores the wanted tokens. **This is where the alignment is made**: the hidden state at position t − 1
- * speaks of token t, so a row runs up to the token before its last wanted one, and nothing of it when it has none.
+ * is about token t, so a row runs up to the token before its last wanted one, and nothing of it when it has none.
  * Token 0 has no state before it and is never scored.
  */
 export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {

@@ -62,8 +62,8 @@ export function hasFused(): boolean {
 
 /** How kernels are opened. */
 export interface SimdOptions {
-  readonly threads?: Threads | undefined; // one where nothing is said
-  readonly rounding?: Rounding; // portable where nothing is said
+  readonly threads?: Threads | undefined; // one by default
+  readonly rounding?: Rounding; // portable by default
 }
 
 /** The model's kernels, for a memory that threads share or not; throws without SIMD, and where a policy of the page forbids WebAssembly. */

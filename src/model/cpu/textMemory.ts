@@ -23,11 +23,11 @@ const INDEX_BYTES = 4;
 export interface CpuTextModelOptions {
   readonly rows: number; // B
   readonly length: number; // T, most tokens of a row's text
-  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; rows × length where nothing is said
-  readonly precision?: Precision; // f64 to test against; f32 where nothing is said
+  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; rows × length by default
+  readonly precision?: Precision; // f64 to test against; f32 by default
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
   readonly halfCache?: boolean; // false keeps keys and values in float32, which TypeScript always does
-  readonly threads?: Threads; // that compute together; one where nothing is said
+  readonly threads?: Threads; // that compute together; one by default
   readonly packed?: boolean; // false widens every weight to float32 or float64
 }
 

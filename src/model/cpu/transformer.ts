@@ -129,7 +129,7 @@ export function closeLayer<M>(
   addInto(next, a.middle, room.narrow, n * model.hidden_size);
 }
 
-/** The matrices of a layer, each with what it is multiplied by. */
+/** The matrices of a layer. */
 export type LayerMatrix = 'qkv' | 'output' | 'gateUp' | 'down';
 
 /** Where a layer's backward pass leaves the gradients of its own tensors. */

@@ -7,9 +7,9 @@ import type { Activations } from './activations.ts';
 const EXPONENT = 0x7c00; // of a half, all ones: infinity or NaN
 
 /**
- * Steps whose culprit is what halves could not hold: beyond 65,504 they have infinity only. A weight is known already; behind a
- * gradient stands the first saved activation of the last forward pass, in the order they are computed. Reads tensor by
- * tensor, and only where a step failed.
+ * Names what overflowed f16, whose largest number is 65,504, in steps that failed with a number that is not finite. If the culprit is a
+ * weight, it is known already. If it is a gradient, the first saved activation that is not finite is named, in the order in which the
+ * last forward pass computed them. Reads the activations tensor by tensor, and only if a step failed.
  */
 export async function blameHalves(
   gpu: Gpu,

@@ -21,7 +21,7 @@ export class StateReader {
     this.readback = new Readback(gpu, 'state', this.networks.flatMap(tensorsOf));
   }
 
-  /** The state as it is once the device has done what it was given. */
+  /** The state after the device has finished all submitted work. */
   read(): Promise<PolicyState> {
     const now = this.last.then(() => this.copy());
     this.last = now.catch(() => undefined);

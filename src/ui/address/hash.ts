@@ -145,7 +145,7 @@ export function readHash(hash: string): Address {
   return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
 }
 
-/** The knobs of the preset that an address names; null where it names none, and where there is none of that name, which is told. */
+/** The knobs of the preset that an address names; null where it names none, and if there is none of that name, which is told. */
 function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
   const text = asked.get(PRESET);
   if (text === undefined) return null;

@@ -95,7 +95,7 @@ export function fullLabel(route: Route): string {
   return viewsBeside(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
 }
 
-/** The screen that an address's path names, by its name of today or of once; undefined where there is none. */
+/** The screen that an address's path names, by its name of today or of once; undefined if there is none. */
 export function screenNamed(name: string): Route | undefined {
   return ALL.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
 }

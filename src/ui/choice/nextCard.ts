@@ -3,7 +3,7 @@ export type Place = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**
  * The card that a key leads to from the one at `at`: left and right go on in order, up and down to the nearest row in that direction
- * and there to the card that stands nearest; Home and End to the ends. The same card where there is none; −1 for other keys.
+ * and there to the card that stands nearest; Home and End to the ends. The same card if there is none; −1 for other keys.
  */
 export function nextCard(places: readonly Place[], at: number, key: string): number {
   const from = places[at];

@@ -15,10 +15,10 @@ export interface Arm {
   readonly from: Checkpoint | null; // goes on from there, under `config`; null: from the start
   readonly opening: ReadonlyMap<MetricName, number>; // where its curves begin, at the fork; empty without one
   readonly facts: Facts | null;
-  readonly stopAtTrap: boolean; // it has shown what it was to show
+  readonly stopAtTrap: boolean; // true: ends when the monitor says TRAP
 }
 
-/** What came of an arm. */
+/** The result of an arm. */
 export interface Trained {
   readonly label: string;
   readonly run: Run;
@@ -26,13 +26,13 @@ export interface Trained {
   readonly checksum: string; // of the weights it began with
 }
 
-/** What is told of an arm while it trains. */
+/** Callbacks while an arm trains. */
 export interface ArmListener {
   readonly onUpdate: (update: number, run: Run) => void; // the run as it is, which goes on growing
   readonly onSilence: (silent: boolean) => void; // its worker has not answered for ten seconds; false: it does again
 }
 
-/** Trains an arm to its end, or to the trap where that is what it is for. Rejects with the worker's own words when it cannot. */
+/** Trains an arm to its end or, with `stopAtTrap`, until the monitor says TRAP. Rejects with the worker's own message if training fails. */
 export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<Trained> {
   const { label, config, from, opening, facts, stopAtTrap } = arm;
   const began = from?.progress.update ?? 0;

@@ -12,9 +12,9 @@ import { pairsOf, STORY, comparisonVerdict } from './comparisonVerdict.ts';
 export interface Comparison {
   readonly title: string;
   readonly arms: readonly Arm[];
-  readonly fork: Run['fork']; // undefined: they begin anew
-  readonly metric?: KeptMetric; // the curve that its story is about; success where there is none
-  readonly seeds?: number; // how many it goes on to by itself at most: as many as take no more than `QUICK_S` in all
+  readonly fork: Run['fork']; // undefined: the arms train from update 0
+  readonly metric?: KeptMetric; // the curve that the comparison is about; success by default
+  readonly seeds?: number; // the most seeds it trains without being asked; fewer if they would take longer than `QUICK_S` in all
 }
 
 interface ComparisonState {
@@ -84,7 +84,7 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   await trainFrom(results.length);
 }
 
-/** How many more seeds a comparison whose own took so long goes on to by itself. */
+/** How many more seeds a comparison trains without being asked, given the seconds that its first ones took. */
 export function moreSeedsToTrain({ arms, seeds = 1 }: Comparison, seconds: number): number {
   const own = new Set(arms.map(({ config }) => config.seed)).size;
   const quick = Math.floor((QUICK_S * own) / seconds);

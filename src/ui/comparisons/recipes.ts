@@ -43,7 +43,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
   });
 }
 
-/** The knob's other value: what a fork flips it to when nobody says. */
+/** The value that a fork gives a knob if the person chose none: the next choice, or twice the number (if that is 0 or above the maximum, the number half way to the minimum). */
 export function flipped(name: FieldName, config: RunConfig): string | number {
   const field: Field = FIELDS[name];
   const value = config[name];
@@ -54,7 +54,7 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
-/** Seeds of a comparison at one press: the fewest whose sign test can be below .05, where all of them go one way. */
+/** Seeds of a comparison that one press starts. With six pairs that all go the same way, the sign test is below .05; with fewer it cannot be. */
 const SEEDS = 6;
 
 /** Experiments at one press: each ends with a verdict and can be undone. */

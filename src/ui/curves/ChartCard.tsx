@@ -25,7 +25,7 @@ interface Props {
 
 /** One curve with its name and newest value; draws when its turn comes. */
 export function ChartCard({ metric, enlarge }: Props) {
-  // its words hang on the environment alone: a knob that is dragged must not draw all charts anew
+  // its words hang on the environment alone: a knob that is dragged must not draw all charts again
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];

@@ -7,7 +7,7 @@ import { textWidth } from '../parts/textWidth.ts';
 
 const TYPE = 10.5; // px, --type-1
 
-/** What lies over a chart: the update whose batch is in view, the shared crosshair with the update it stands at, a dot on each line there, and what is being chosen. */
+/** The overlay of a chart: a line at the update whose batch is in view, the shared crosshair with its update and a dot on each curve, and the range that is being selected. */
 export function Crosshair({ frame }: { readonly frame: Frame }) {
   const at = useView((s) => s.at);
   const chosen = useView((s) => s.chosen);

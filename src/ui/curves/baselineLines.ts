@@ -20,7 +20,7 @@ export function baselinesOf(metric: MetricName): readonly Baseline[] {
   }).sort((a, b) => b.share - a.share);
 }
 
-/** The baselines of a curve as a sentence; empty where there are none. */
+/** The baselines of a curve as a sentence; empty if there are none. */
 export function baselineSentence(metric: MetricName): string {
   const told = baselinesOf(metric).map(({ label, share }) => `${label} ${percent(share)}`);
   return told.length > 0 ? `To compare with: ${told.join(', ')}.` : '';

@@ -25,7 +25,7 @@ const OTHER_CURVES = 1e9; // more than the points of any: curves of another run 
 const FRAME_MS = 8; // of a frame that drawing in a hurry may begin another chart in
 
 /**
- * Calls `draw` when `version` has moved, at most four times a second, seldomer where drawing would fill more than a quarter of
+ * Calls `draw` when `version` has moved, at most four times a second, less often where drawing would fill more than a quarter of
  * the page's time. Charts take turns: one is drawn at a time, so that a page of charts never makes one long task. Returns a
  * function that stops it.
  */
@@ -58,8 +58,8 @@ export function lastUpdate(): number {
 }
 
 /**
- * Draws all charts anew, without a rest, once the reader has stopped to move what is in view; until then they are sketched. One or
- * more before each paint.
+ * Draws all charts again, without pauses, once the reader has stopped zooming or panning; until then they are sketched. Draws one or
+ * more charts before each paint.
  */
 export function hurryCharts(): void {
   looks++;
@@ -85,7 +85,7 @@ function drawInAHurry(): void {
   requestAnimationFrame(drawInAHurry);
 }
 
-/** The chart whose turn it is among those that would look different; undefined: all are as they should be. */
+/** The next chart that has to be drawn again; undefined if all are up to date. */
 function stale(): Watcher | undefined {
   for (let tries = watchers.size; tries > 0; tries--) {
     if (queue.length === 0) queue = [...watchers];

@@ -133,7 +133,7 @@ function roomForUpdates(x: XRange): number {
   return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - BEHIND;
 }
 
-/** Room for the names of baselines beside a plot, px; its margin where there are none. */
+/** Room for the names of baselines beside a plot, px; its margin if there are none. */
 function roomFor(baselines: readonly Baseline[]): number {
   const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, TYPE))));
   return MARGIN.right + (widest > 0 ? LEAD + widest : 0);

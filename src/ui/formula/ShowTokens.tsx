@@ -8,7 +8,7 @@ interface Props {
   readonly tokens: readonly number[]; // flat indexes
 }
 
-/** Leads to tokens of a batch, one after the other; nothing where there are none. */
+/** Leads to tokens of a batch, one after the other; nothing if there are none. */
 export function ShowTokens({ batch, tokens }: Props) {
   const [at, setAt] = useState<{ readonly of: readonly number[]; readonly k: number } | null>(null);
   if (tokens.length === 0) return null;

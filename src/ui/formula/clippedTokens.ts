@@ -2,22 +2,22 @@ import type { BatchView } from '../../domain/batch.ts';
 import { isClipped } from '../rollout/channels.ts';
 import { passesOf } from '../rollout/push.ts';
 
-/** Whom the clip held in one pass over a batch. */
+/** How many tokens the clip stopped in one epoch over a batch, and how many it would stop. */
 interface HeldInPass {
-  readonly pass: number; // from 1; 0: the last one, of a batch whose passes nobody kept
+  readonly pass: number; // from 1; 0: the last epoch of a batch that kept none
   readonly was: number; // tokens
   readonly would: number;
 }
 
-/** Whom a clip that is tried lets through, and whom it holds; tokens as flat indexes in the order of the batch. */
+/** Which tokens a previewed clip range would push that were clipped, and the reverse. Tokens are flat indexes into the batch. */
 export interface ClipChange {
   readonly passes: readonly HeldInPass[];
   readonly of: number; // tokens in the policy loss with an advantage
-  readonly freed: readonly number[]; // held in a pass or more in which they would be pushed
-  readonly caught: readonly number[]; // pushed in a pass or more in which they would be held
+  readonly freed: readonly number[]; // clipped in at least one epoch in which they would be pushed
+  readonly caught: readonly number[]; // pushed in at least one epoch in which they would be clipped
 }
 
-/** A batch as its passes were against the same as they would have been, both over the same passes. */
+/** Compares the clipped tokens of a batch, `was`, with those of its preview, `would`. Both have the same epochs. */
 export function clipChange(was: BatchView, would: BatchView): ClipChange {
   const heldIn = (batch: BatchView) =>
     passesOf(batch).map(({ pass, policyWeights }) => {

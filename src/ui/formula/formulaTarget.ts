@@ -19,16 +19,16 @@ interface FormulaState {
   readonly open: boolean; // the formula is in sight
 }
 
-/** Where it is in sight before anyone asks: on a phone it would take half of the knobs' room. */
+/** Screens on which the formula is open at first. On a phone it would take half of the room of the knobs. */
 const ROOMY = '(min-width: 861px) and (min-height: 760px)';
 
-/** What of the formula is lit, and by whom. */
+/** Which terms and knobs of the formula are lit, and by what. */
 export const useFormula = create<FormulaState>()(() => ({
   ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
   open: matchMedia(ROOMY).matches,
 }));
 
-const LINGER_MS = 250; // a pointer that only passes by asks for nothing
+const LINGER_MS = 250; // a pointer that rests shorter than this is ignored
 
 let pointed: Target | null = null;
 let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or can no longer be previewed
@@ -87,7 +87,7 @@ function lightTokens(): void {
     if (lit) useSelection.setState({ lit: null });
     return;
   }
-  // what is tried has other masks; whom the clip held is told of what was learned
+  // a preview has other masks; which tokens were clipped comes from what was trained
   const { advantages, passes, policyWeights } = live.batch;
   const turned = preview?.of === live.batch && {
     ...preview.batch,
@@ -154,11 +154,11 @@ function turnedBy(now: RunConfig, before: RunConfig): Target | null {
     : null;
 }
 
-/** Follows pointer and focus over knobs and terms, and what they are of. Returns a function that stops. */
+/** Lights terms and knobs as pointer or focus moves over them. Returns a function that removes the listeners. */
 export function bindPointing(): () => void {
   const onOver = (event: Event) => {
     const held = heldByFocus();
-    // what scrolled under a pointer that rests was not pointed at
+    // the pointer did not move: the page scrolled under it
     if (held && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
     point(targetAt(event.target) ? event.target : held);
   };
@@ -170,8 +170,8 @@ export function bindPointing(): () => void {
   };
   const onClick = ({ target }: Event) => {
     if (!isSwitch(target)) return;
-    flips = false; // what was tried has become a choice
-    pressed = targetAt(target); // its thumb moves under the pointer, which is not pointing at it anew
+    flips = false; // pressed: the previewed value is now the value
+    pressed = targetAt(target); // the switch moves under the pointer, which must not count as pointing at it again
     light();
   };
   const onBlur = () => point(null);
@@ -187,11 +187,11 @@ export function bindPointing(): () => void {
     useConfig.subscribe((now, before) => {
       if (now.wanted === before.wanted) return;
       turned = now.lastEdit === null ? turnedBy(now.wanted, before.wanted) : { knob: now.lastEdit };
-      if (turned && !sameTarget(turned, pointed)) pointed = null; // the pointer is elsewhere: the answer is to what was turned
+      if (turned && !sameTarget(turned, pointed)) pointed = null; // the knob that was turned is elsewhere than the pointer: show its effect
       light();
     }),
     useLive.subscribe((now, before) => {
-      // whoever trains on looks at what comes
+      // training goes on: show what comes next
       if (now.running && !before.running) turned = null;
       if (now.batchVersion !== before.batchVersion || now.running !== before.running) light();
     }),

@@ -143,7 +143,7 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** What can be done at once: a new run where there is none, going on where one waits, and what helps with the cause. */
+/** What can be done at once: a new run if there is none, going on where one waits, and what helps with the cause. */
 function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');

@@ -198,12 +198,12 @@ export const CHAPTERS = [
 
 export type ChapterId = (typeof CHAPTERS)[number]['id'];
 
-/** The chapter of that id; undefined where there is none. */
+/** The chapter of that id; undefined if there is none. */
 export function chapterNamed(id: string): (typeof CHAPTERS)[number] | undefined {
   return CHAPTERS.find((chapter) => chapter.id === id);
 }
 
-/** An exercise by its chapter's id and its own; undefined where there is none. */
+/** An exercise by its chapter's id and its own; undefined if there is none. */
 export function exerciseNamed(chapter: string, id: string): Exercise | undefined {
   const exercises: readonly Exercise[] | undefined = chapterNamed(chapter)?.exercises;
   return exercises?.find((exercise) => exercise.id === id);

@@ -96,7 +96,7 @@ const PassageRow = memo(function PassageRow({ passage, looked, channel, stop }: 
   );
 });
 
-/** A place, where it lies in a passage: only that one is drawn anew. */
+/** A place, where it lies in a passage: only that one is drawn again. */
 const inside = ({ from, count: tokens }: Passage, at: number | null) =>
   at !== null && at >= from && at < from + tokens ? at : null;
 
@@ -121,7 +121,7 @@ interface BlockProps {
   readonly stop: number | null;
 }
 
-/** A block is drawn when it comes into view, and anew only where something in it has changed. */
+/** A block is drawn when it comes into view, and again only where something in it has changed. */
 const BlockText = memo(function BlockText({ block: { from, tokens }, channel, looked, stop }: BlockProps) {
   return (
     <div className="flow-block">

@@ -10,7 +10,7 @@ interface Props {
   readonly card: ModelCard;
 }
 
-/** Memory by what it is for, for texts of the chosen length, beside what there can be; and the button that takes it. */
+/** Memory by purpose, for texts of the chosen length, beside what there can be; and the button that takes it. */
 export function Memory({ card }: Props) {
   const plan = useModels((s) => s.plan);
   const loading = useModels((s) => s.loading);
@@ -88,7 +88,7 @@ function Wishes({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
   );
 }
 
-/** Memory by what it is for, as a bar and as a list. */
+/** Memory by purpose, as a bar and as a list. */
 export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (parts.length === 0) return null;

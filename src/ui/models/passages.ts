@@ -17,7 +17,7 @@ export interface Passage {
   readonly blocks: readonly Block[];
 }
 
-/** Passages with tokens added; those that nothing was added to stay the same objects, so that they are not drawn anew. */
+/** Passages with tokens added; those that nothing was added to stay the same objects, so that they are not drawn again. */
 export function extended(before: readonly Passage[], tokens: readonly SpokenToken[]): readonly Passage[] {
   const passages = [...before];
   for (const token of tokens) {
@@ -43,7 +43,7 @@ export function cutAt(passages: readonly Passage[], count: number): readonly Pas
   });
 }
 
-/** The token at a place; undefined where there is none. */
+/** The token at a place; undefined if there is none. */
 export function tokenAt(passages: readonly Passage[], at: number): SpokenToken | undefined {
   const passage = passages.find(({ from, count }) => at >= from && at < from + count);
   const block = passage?.blocks.findLast(({ from }) => from <= at);

@@ -33,7 +33,7 @@ function give(given: PickedModel): void {
 /** A saved run that can be read. */
 export type SavedBeside = Offer & { readonly run: NonNullable<Offer['run']> };
 
-/** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null where there is none. */
+/** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null if there is none. */
 export async function savedBeside(given: PickedModel): Promise<SavedBeside | null> {
   const sha256 = await marked(given);
   if (sha256 === null) return null;

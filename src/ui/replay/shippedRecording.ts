@@ -12,7 +12,7 @@ export function recordedRun(preset: PresetName = FIRST): Promise<Recording> {
   if (newest?.preset === preset) return newest.recording;
   const recording = load(preset);
   newest = { preset, recording };
-  // what could not be loaded is asked for anew the next time
+  // what could not be loaded is asked for again the next time
   recording.catch(() => {
     if (newest?.recording === recording) newest = null;
   });

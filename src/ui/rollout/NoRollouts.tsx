@@ -4,7 +4,7 @@ import { Demonstrations } from './Demonstrations.tsx';
 import { noRolloutsWords } from './noRollouts.ts';
 import { useReplay } from '../replay/player.ts';
 
-/** In place of rollouts where there are none: why, and what brings some. */
+/** In place of rollouts if there are none: why, and what brings some. */
 export function NoRollouts() {
   const session = useLive((s) => s.session);
   const busy = useLive((s) => s.running || s.stepping);

@@ -17,14 +17,14 @@ const NOTHING_SAID = {
   response: 'the prompt',
 } as const;
 
-/** What a preview makes of a channel, by its name; of the others it says nothing: nobody has followed what the policy would have become. */
+/** What a channel shows during a preview. Other channels are not here: a preview doesn't retrain the policy, so their numbers are unknown. */
 const TRIED: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'advantage, was → would be',
   gradient: 'push on log π, was → would be',
   kl: 'log π − log π of the reference',
 };
 
-/** What the numbers of a channel are, and how strong a fill stands for how much; where there are none, why. */
+/** Explains the numbers of a channel and the strength of its colour; if the channel has no numbers, says why. */
 export function RampLegend({ channel, view, scale, preview }: Props) {
   const { ramp, doc, over, where } = CHANNELS[channel];
   const { config } = view;

@@ -115,7 +115,7 @@ interface CardProps {
   readonly now: boolean;
 }
 
-/** Drawn anew only where something in it has changed. */
+/** Drawn again only where something in it has changed. */
 const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
   const { batch, rollout, episode } = current;
   const from = rollout.row * batch.length;

@@ -93,7 +93,7 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
   }
 }
 
-/** Whether the channel speaks of token `i` of the batch (a flat index). */
+/** Whether the channel is about token `i` of the batch (a flat index). */
 function speaks(batch: BatchView, channel: Channel, i: number): boolean {
   const role = batch.roles[i];
   const { where } = CHANNELS[channel];

@@ -1,6 +1,6 @@
 import type { BatchView, PassView } from '../../domain/batch.ts';
 
-/** The passes over a batch that are kept; of a batch without them the last one, with shares nobody knows. */
+/** The kept epochs of a batch. If the batch kept none, only the last one, whose shares are unknown. */
 export function passesOf({ passes, gradWeights, policyWeights }: BatchView): readonly (PassView | UnknownPass)[] {
   return passes && passes.length > 0 ? passes : [{ pass: 0, gradWeights, policyWeights, shares: null }];
 }

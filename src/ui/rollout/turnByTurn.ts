@@ -2,7 +2,7 @@ import { startTransition, useEffect, useState } from 'react';
 
 /**
  * What each turn shows while something else comes to be picked: the first turns have it already, and one more has with each
- * paint. A thousand tokens drawn anew at once would hold up what is pressed meanwhile. Turns are named by their place.
+ * paint. A thousand tokens drawn again at once would hold up what is pressed meanwhile. Turns are named by their place.
  */
 export function useTurnByTurn<Shown>(picked: Shown, turns: number): (place: number) => Shown {
   const [shown, setShown] = useState<readonly Shown[]>([]);

@@ -47,7 +47,7 @@ export interface Trend {
   readonly interval: Interval; // of `change`, 95 %
 }
 
-/** Success on evaluated tasks, first and now, with what it was counted on. */
+/** Success on evaluated tasks, first and now, and the tasks that it was measured on. */
 export interface HeldOut {
   readonly before: number;
   readonly now: number;
@@ -65,10 +65,10 @@ const WINDOW = 10; // updates whose mean is compared
 const STRETCH = 30; // updates over which the trend is given, and the fewest that can show a stall
 const FLAT = 0.05; // of success in a stretch: a run has stalled where the interval of its trend holds no more, up or down
 const SOLVED = 0.9;
-const NOTABLE = 0.1; // of success: less is not spoken of as a fall, or as movement
+const NOTABLE = 0.1; // of success: smaller changes are not called a fall or a movement
 const CHANCE_OF_BEST = 0.01; // the best of several is picked for being large
 
-/** How a run goes; null while there is too little to speak of. The monitor has a veto over every good word. */
+/** How a run is going; null before there is enough data. If the monitor sees trouble, nothing good is said. */
 export function courseOf(
   series: ReadonlyMap<MetricName, Series>,
   health: Health | null,

@@ -41,19 +41,19 @@ export function run(): void {
   } else if (session !== 'starting') begin(true);
 }
 
-/** Where a saved run waits for its checkpoint that one, else a fresh one. */
+/** Starts the saved run that waits for its checkpoint, or a fresh run if none waits. */
 function begin(running: boolean): void {
   if (waiting && useConfig.getState().wanted.model === 'checkpoint') startFrom(waiting.run, waiting);
   else start(running);
 }
 
-/** Stops pulling; what runs on the device finishes its stage. @public */
+/** Pauses the run. The stage that the device is computing is finished first. @public */
 export function pause(): void {
   useLive.setState({ running: false, stepping: false });
   send({ type: 'pause' });
 }
 
-/** One update or one optimizer step, then still. @public */
+/** Trains one update or one optimizer step, then pauses. @public */
 export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') begin(false);
   else sendChanges();
@@ -147,33 +147,33 @@ export function prefer(better: Attempt, worse: Attempt): void {
   send({ type: 'prefer', better, worse });
 }
 
-/** Asks the run about a kept rollout; the run goes on as if nobody had. */
+/** Asks the run about a kept rollout. This does not change the run. */
 export function ask(question: Question): Promise<Answer> {
   return pose((id) => ({ type: 'ask', id, question }), 'There is no run to ask. Run training first.');
 }
 
-/** Puts a person's tokens in the agent's place; no run is needed, and none hears of it. */
+/** Plays a task with a person's tokens in place of the agent's. It needs no run and does not touch one. */
 export function play(task: PlayedTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'play', id, task }));
 }
 
-/** How large the model is that a run under these knobs trains; no run is needed, and none hears of it. */
+/** The size of the model that a run with these knobs would train. It needs no run and does not touch one. */
 export function weigh(config: RunConfig): Promise<Answer> {
   return convert({ kind: 'weigh', config, facts });
 }
 
-/** Makes a zip of a run, or a run of files; no run is needed, and none hears of it. */
+/** Makes a zip from a run, or a run from files. It needs no open run and does not touch one. */
 export function convert(task: FolderTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));
 }
 
-/** While it is on, each stage of an update waits for the device, so that its time is its own. */
+/** While it is on, each stage of an update waits for the device, so that the time measured for a stage is its own. */
 export function fence(on: boolean): void {
   fenced = on;
   send({ type: 'fence', on });
 }
 
-/** Has the run time its kernels and say what they did; it goes on afterwards as if nobody had asked. */
+/** Has the run time its kernels and report on them. This does not change the run. */
 export function measure(): Promise<Answer> {
   return pose((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
 }

@@ -25,7 +25,7 @@ export type Session = 'none' | 'starting' | 'ready' | 'failed';
 
 interface LiveState {
   readonly session: Session;
-  readonly run: number; // counts the runs that began on this page, resumed ones too: what is known of one holds for no other
+  readonly run: number; // counts the runs that began on this page, resumed ones too; compare it to see whether something belongs to the current run
   readonly running: boolean;
   readonly stepping: boolean; // a step that was asked for is under way
   readonly finished: boolean;

@@ -5,15 +5,15 @@ import type { RunClient, RunListener, ToldEvent } from './runClient.ts';
 
 /** A run that is trained to its end, beside the lab's own. */
 export interface Order extends Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'> {
-  readonly stopAtTrap?: boolean; // it has shown what it was to show
+  readonly stopAtTrap?: boolean; // true: ends when the monitor says TRAP
 }
 
-/** Who is told how far it is. */
+/** The callbacks that hear of the run's progress. */
 export type Follower = Pick<RunListener, 'onEvent' | 'onSilence'>;
 
 /**
- * Has a worker train the run of `log` to its end, or to the trap where that is what it is for; the log grows with it. Rejects in the
- * worker's own words where it cannot go on. Never ends where the client is ended meanwhile.
+ * Has a worker train the run of `log` to its end or, with `stopAtTrap`, until the monitor says TRAP. The log grows with it. Rejects with
+ * the worker's own message if training fails. If the client is terminated meanwhile, the promise never settles.
  */
 export function trainToEnd(
   client: RunClient,

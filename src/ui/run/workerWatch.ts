@@ -14,8 +14,9 @@ export interface Watcher {
 }
 
 /**
- * Watches whether a worker lives. It holds a lock for as long as it does, which the page is then given; and it is asked every two
- * seconds, which one that is stuck does not answer. Where there are no locks, silence alone tells. Returns a function that stops.
+ * Watches whether a worker is alive. The worker holds a lock; when it dies, the page gets the lock. The page also asks it every two
+ * seconds, because a stuck worker keeps its lock but does not answer. Without locks only silence shows a dead worker. Returns a
+ * function that stops watching.
  */
 export function watchWorker(worker: Worker, { onDeath, onSilence }: Watcher): () => void {
   const { locks } = navigator as Partial<Navigator>;

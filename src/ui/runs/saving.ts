@@ -39,13 +39,13 @@ export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>,
   }
 }
 
-/** Saves what waits now, as the page may be left. */
+/** Saves the waiting checkpoint at once, because the page may be about to close. */
 export function saveNow(): void {
   pace = { began: -Infinity, cost: 0 };
   schedule();
 }
 
-/** The same, to its end: resolves with why the run is not saved, '' where it is or there is none. */
+/** Saves like `saveNow` and waits until that is done. Resolves with the reason why the run is not saved, or '' if it is or there is no run. */
 export async function savedNow(): Promise<string> {
   saveNow();
   while (writing) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -96,13 +96,13 @@ export function latestCheckpoint(): Run | null {
   return latest?.run ?? null;
 }
 
-/** The run under way is none any more: nothing of it waits to be saved, and there is nothing to recover. */
+/** Forgets the run under way: nothing of it is saved any more, and it cannot be recovered. */
 export function forgetLatest(): void {
   [latest, waiting] = [null, null];
   clearTimeout(timer);
 }
 
-/** Where that stands, in words; null where there is none. */
+/** Where that stands, in words; null if there is none. */
 export function latestStanding(): string | null {
   return latest && standingOf(latest.run);
 }

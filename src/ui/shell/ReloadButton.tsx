@@ -9,7 +9,7 @@ async function savedNow(): Promise<string> {
   return saving ? saving.savedNow() : '';
 }
 
-/** Loads the page anew once the run is saved; asks a second time where it cannot be. */
+/** Loads the page again once the run is saved; asks a second time where it cannot be. */
 export function ReloadButton() {
   const [refused, setRefused] = useState('');
   const [busy, setBusy] = useState(false);

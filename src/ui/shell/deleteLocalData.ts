@@ -11,7 +11,7 @@ export async function deleteLocalData(): Promise<void> {
   location.assign(location.pathname);
 }
 
-/** Resolves when a database is gone, or when the browser has not answered for two seconds: the page is loaded anew whatever it does. */
+/** Resolves when a database is gone, or when the browser has not answered for two seconds: the page is loaded again in any case. */
 function deleted(name: string): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 2000);

@@ -17,14 +17,14 @@ interface ContestState {
 /** The rounds against the agent. */
 export const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 } }));
 
-/** Whose round it is: who solved it, and where both did, who took fewer turns; null: nobody’s. */
+/** The winner of a round: the one who solved it, or if both did, the one who took fewer turns; null for a draw. */
 export function winner(reader: Fared, agent: Fared): 'reader' | 'agent' | null {
   const turns = ({ success, turns: taken }: Fared) => (success ? taken : Infinity);
   if (turns(reader) === turns(agent)) return null;
   return turns(reader) < turns(agent) ? 'reader' : 'agent';
 }
 
-/** Words that can be written next where there is a choice; those without one are written by themselves. */
+/** The words that can be written next. Empty if there is only one: it is written automatically. */
 export function choicesOf({ vocabulary, played }: Table): readonly { readonly id: number; readonly word: string }[] {
   if (played.stop !== null || played.legal.length < 2) return [];
   return played.legal.map((id) => ({ id, word: played.names.get(id) ?? vocabulary[id] ?? '' }));

@@ -19,7 +19,7 @@ import { Why } from './Why.tsx';
 
 const MOST_CHANGES = 24;
 
-/** What one update did: which probabilities it changed, how the same tasks come out after it, whom the clip held. */
+/** What one update did: which probabilities it changed, how the same tasks end after it, which tokens were clipped. */
 export function Update() {
   return (
     <>

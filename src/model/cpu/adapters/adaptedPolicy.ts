@@ -32,7 +32,7 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend; '' where nothing had to be decided
   readonly share?: boolean; // false runs every row by itself when learning, to test against
-  readonly threads?: Threads; // that compute together; one where nothing is said
+  readonly threads?: Threads; // that compute together; one by default
   /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
   /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */

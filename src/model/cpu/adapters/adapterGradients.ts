@@ -28,7 +28,7 @@ interface Site {
  * formed.
  */
 export class AdapterGradients {
-  /** (d) What norms' own gradients are added to, which nobody wants. */
+  /** (d) Receives the gradients of the norms' weights, which are not used. */
   readonly unwanted: Real;
   readonly #arithmetic: Arithmetic;
   readonly #rank: number;

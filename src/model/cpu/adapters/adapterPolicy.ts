@@ -13,7 +13,7 @@ import { adamW } from '../optimizer.ts';
 import type { Real } from '../real.ts';
 import { accumulateAdapted, type AdaptedLearner, scoreAll } from './adaptedLearner.ts';
 
-/** What adapters beside a checkpoint are learned in, and by whose mathematics. */
+/** The parts of a policy that trains adapters: their memory, and the functions for credit and objective. */
 export interface AdapterPolicyParts {
   readonly adapters: AdapterConfig;
   readonly learned: Learned;
@@ -21,7 +21,7 @@ export interface AdapterPolicyParts {
   readonly math: LearningMath;
 }
 
-/** A `Policy` whose state is adapters beside a checkpoint: what is the same wherever its passes run. Beyond the seam it shows gradients, for tests. */
+/** A `Policy` that trains adapters for a checkpoint: the part that CPU and GPU share. Besides the methods of `Policy` it shows gradients, for tests. */
 export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   abstract readonly backend: BackendInfo;
   abstract readonly memoryBytes: number;
@@ -128,16 +128,16 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     this.learner.scored.tree = null;
   }
 
-  /** Puts adapters into what passes read. */
+  /** Merges adapters into the weights that passes read. */
   protected abstract mergeIn(weights: Real): void;
 
-  /** What was scored was scored by others. */
+  /** Merges other adapters. What is kept of passes over the batch is no longer valid. */
   #merge(weights: Real): void {
     this.batchChanged();
     this.mergeIn(weights);
   }
 
-  /** What passes read is the adapters again, and nothing that was read before counts. */
+  /** Call it after the adapters change: merges them again and clears the cached keys and values. */
   protected adaptersChanged(): void {
     this.#merge(this.#parts.learned.weights);
     this.decoder.forget();

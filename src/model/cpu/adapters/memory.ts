@@ -17,7 +17,7 @@ const MIB = 2 ** 20;
 /** How freely memory is used. */
 interface Way {
   readonly activations: number; // bytes that those of a pass may take; rows go through the network in as many passes as that makes
-  readonly kept: number; // bytes beside, for those of all layers, where a pass is so small that none has to be computed anew
+  readonly kept: number; // bytes beside, for those of all layers, where a pass is so small that none has to be computed again
   readonly halfCache: boolean; // whether keys and values are kept as halves while rows are drawn; what is learned from is scored in whole numbers anyway
 }
 
@@ -66,9 +66,9 @@ function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOption
 
 /** What memory depends on beside the run. */
 export interface AdaptedMemoryOptions {
-  readonly precision?: Precision; // f64 to test against; f32 where nothing is said
+  readonly precision?: Precision; // f64 to test against; f32 by default
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
-  readonly mostTokens?: number; // of a pass; as many as its memory allows where nothing is said
+  readonly mostTokens?: number; // of a pass; default: as many as its memory allows
   readonly keptTokens?: number; // of a pass that keeps the activations of all layers; likewise
   readonly mostBytes?: number; // that there are; a policy that could use more takes less time
 }

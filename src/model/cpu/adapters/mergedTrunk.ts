@@ -14,7 +14,7 @@ interface Site extends Adapted {
 
 /**
  * The weights of a checkpoint with its adapters merged into them: W + alpha/rank·B·A, as numbers. Passes read these, so that adapters cost a forward pass
- * nothing; `merge` makes them anew from the packed weights, so that no rounding adds up from step to step.
+ * nothing; `merge` makes them again from the packed weights, so that no rounding adds up from step to step.
  */
 export class MergedTrunk {
   readonly tensors: Tensors;

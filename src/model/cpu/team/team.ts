@@ -1,7 +1,7 @@
 import { type Helper, nameOf, type Threads } from './threads.ts';
 import { BLOCK, BLOCK_BYTES, LINE, MOST_PARTS, MOST_THREADS, RECORD } from '../wasm/teamKernels.ts';
 
-/** Scratch memory of each thread. Pages that nobody touches cost nothing. */
+/** Scratch memory of each thread. Pages that are never written cost no memory. */
 export const SCRATCH_BYTES = 2 ** 20;
 
 /** Bytes of shared memory that a team of so many takes. */
@@ -98,7 +98,7 @@ export class Team {
   }
 }
 
-/** What arithmetic is called whose helpers, if it has some, have begun: those that could not are not counted. */
+/** The name of an arithmetic, which says how many threads compute. Waits until its helper threads have begun; helpers that could not begin are not counted. */
 export async function nameOfBegun({ name, team }: { readonly name: string; readonly team?: Team }): Promise<string> {
   if (!team) return name;
   const count = await team.begun();

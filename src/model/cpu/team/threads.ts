@@ -19,7 +19,7 @@ export interface Threads {
   readonly count: number; // that compute together, the caller's own among them
   readonly why: string; // there are no more; '' where nothing stands in the way
   readonly start: (task: HelperTask) => Helper;
-  readonly least?: number; // multiply-adds below which a call is not cut; as many as were measured to pay where nothing is said
+  readonly least?: number; // multiply-adds below which a call is not cut; default: from where cutting was measured to pay
 }
 
 /** More of them wait for memory more than they compute. */
@@ -33,7 +33,7 @@ export function threadsFor(cores: number): number {
   return Math.max(1, Math.min(MOST, cores > 2 ? cores - 1 : cores));
 }
 
-/** One thread, as where nothing is said. */
+/** One thread, which is the default. */
 export const alone = (why: string): Threads => ({
   count: 1,
   why,

@@ -15,9 +15,9 @@ export const atomicLoad = (at: Integer) => i32(...integer(at).code, ATOMIC, 0x10
 /** Adds to the int32 at an address, or takes from it; what was there before. */
 export const atomicAdd = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x1e, ...AT); // prettier-ignore
 export const atomicTake = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x25, ...AT); // prettier-ignore
-/** Wakes up to `count` threads that wait at an address; how many. */
+/** Wakes up to `count` threads that sleep at an address. Returns how many woke. */
 export const wake = (at: Integer, count: Integer) => i32(...integer(at).code, ...integer(count).code, ATOMIC, 0x00, ...AT); // prettier-ignore
-/** Sleeps until somebody wakes who waits at an address, unless another number than `expected` is there. */
+/** Sleeps until `wake` is called for this address. Returns at once if the address does not hold `expected`. */
 export const sleep = (at: Integer, expected: Integer) =>
   i32(...integer(at).code, ...integer(expected).code, 0x42, 0x7f, ATOMIC, 0x01, ...AT); // −1 ns: however long
 

@@ -35,10 +35,10 @@ const BYTES = 4;
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/** Where the key that a query sees as its j-th lies, in bytes from the first of all. */
+/** The address of the j-th key that a query sees, in bytes from the first key of all. */
 type Place = (j: Integer) => Value<'i32'>;
 
-/** Where the keys of a query lie whose first is `first`; see `attend`. */
+/** The addresses of the keys of a query, whose first key has index `first`; see `attend`. */
 function placesOf(f: Routine, lying: Lying, table: Integer, first: Integer, stride: Integer): Place {
   if (lying === 'Rows') {
     const start = f.let(times(first, stride));

@@ -25,9 +25,9 @@ import { routine, pointers, type Routine } from './routine.ts';
 import { acrossLanes } from './sums.ts';
 import { BLOCK, INTEGERS, type IntegerFormat } from './integerBlocks.ts';
 
-/** The largest number of 16 bits. */
+/** The largest signed integer of 16 bits. */
 const MOST = 32_767;
-/** Blocks of activations whose largest is below it are taken as 0. */
+/** The least divisor: it keeps a block of zeros from dividing by 0. A block whose largest absolute value is smaller loses precision. */
 const LEAST = 1e-30;
 /**
  * The product with blocks of 32 whole numbers: of x (n,k) what `quantize` wrote, int16 (n,k), then scales (n,k/32), then sums (n,k/32). For each block of four rows of w, exact sums of whole numbers are brought
@@ -88,8 +88,8 @@ function integerSumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, V
 }
 
 /**
- * Writes blocks of 32 of x in 16 bits: int16 to `out`, what each block's are multiples of, float32, to `scaleAt`, the sum of a block as it is then to
- * `sumAt`.
+ * Rounds x, in blocks of 32 numbers, to int16. Writes the int16 to `out`, each block's scale (float32, its numbers are multiples of it) to `scaleAt`,
+ * and the sum of each rounded block (float32) to `sumAt`.
  */
 export const quantize = routine(['out', 'scaleAt', 'sumAt', 'x', 'blocks'], 'quantize', (f, p) => {
   const { out, scaleAt, sumAt, x, blocks } = p;

@@ -60,7 +60,7 @@ export const panelProduct = (lying: Lying, isFused: boolean) =>
     });
   });
 
-/** offset/4 · row: where the row begins whose index is an offset in float32s. */
+/** offset/4 · row: the address at which a row begins, where `offset` is 4 times the row's index and `row` its bytes. */
 const timesQuarter = (f: Routine, offset: Integer, row: Integer) => f.let(times(quotient(offset, 4), row));
 
 /** Lays `width` rows of w (o,k) from `at` on side by side: of each term as many numbers as there are rows. */

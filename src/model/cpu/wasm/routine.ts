@@ -30,7 +30,7 @@ export class Routine {
     this.parameters = parameters;
   }
 
-  /** A new variable that holds the value from here on; inside a loop it is set anew each time. */
+  /** A new variable that holds the value from here on; inside a loop it is set again each time. */
   let<K extends Kind>(value: Value<K>): Local<K> {
     const index = this.parameters + this.#locals.length;
     this.#locals.push(value.kind);

@@ -3,19 +3,19 @@ import { equal, integer, less, loadInteger, minus, plus, select, times } from '.
 import { routine, type Routine } from './routine.ts';
 
 /*
- * How threads share a call of a kernel. It is cut into parts that may be computed in any order; whoever has nothing to do takes the next one, so that a
- * thread that is late, slow or not there yet holds up nobody. All that they say to each other stands in a block of the memory they share.
+ * How threads share a call of a kernel. The call is cut into parts that may be computed in any order. A thread that is free takes the next part, so a
+ * thread that is late, slow or not started yet doesn't hold up the others. Threads communicate through a block of the memory they share.
  */
 
-/** Bytes from the block's beginning; what different threads write again and again lies in lines of the cache of its own. */
+/** Byte offsets within the block. Fields that different threads write often have a cache line each. */
 export const BLOCK = {
-  open: 0, // parts that nobody has taken
+  open: 0, // parts that no thread has taken yet
   left: 64, // parts that are not done
-  calls: 128, // how many there were: what helpers sleep at
+  calls: 128, // calls so far; helpers sleep until it changes
   asleep: 132, // helpers that sleep, or are about to
-  stop: 136, // not 0: helpers are to end
+  stop: 136, // not 0: helpers must end
   up: 140, // helpers that have begun
-  failed: 144, // not 0: a helper broke off
+  failed: 144, // not 0: a helper failed
   parts: 188, // of the call that is under way
   kernel: 192, // of the call that is under way: its index
   scratchAt: 196, // bytes of a part's record to the parameter that is where the first thread's scratch memory lies
@@ -47,7 +47,7 @@ export function teamKernels(kernels: readonly Routine[]): readonly Routine[] {
   return [take, lead(kernels.length), help(kernels.length), breakOff];
 }
 
-/** Computes parts until there are none to take. */
+/** Takes and computes parts until none is left. */
 const takeParts = (kernels: readonly Routine[]) =>
   routine(['block', 'thread'], 'take', (f, { block, thread }) => {
     const open = f.let(integer(0));
@@ -74,7 +74,7 @@ const takeParts = (kernels: readonly Routine[]) =>
     });
   });
 
-/** Opens a call whose record stands in the block, computes parts of it like everyone, and returns when all are done. */
+/** Opens the call that the block describes, computes parts of it like the helpers do, and returns when all parts are done. */
 const lead = (take: number) =>
   routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
     const left = f.let(plus(block, BLOCK.left));
@@ -114,7 +114,7 @@ const help = (take: number) =>
     });
   });
 
-/** What is left of a helper when a kernel trapped: nobody waits for its part, and whoever called is told. */
+/** Called for a helper in which a kernel trapped: the call ends without its part, and the caller learns that it failed. */
 const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
   f.atomicStore(plus(block, BLOCK.failed), integer(1));
   f.atomicStore(plus(block, BLOCK.left), integer(0));

@@ -62,7 +62,7 @@ const MERGE: ReadonlyMap<string, Kernel> = new Map([
   ['Q4_0', kernels.mergeAdapterQ40],
 ]);
 
-/** Records W + alpha/rank·B·A of every site, adapters as they lie in the pool: made anew from the packed weights, so that no rounding adds up. */
+/** Records W + alpha/rank·B·A of every site, adapters as they lie in the pool: made again from the packed weights, so that no rounding adds up. */
 export function recordMerge(plan: Plan, sites: readonly Site[], pool: Tensor, adapters: AdapterConfig): void {
   for (const { base, merged, column, out, in: C, aAt, bAt } of sites) {
     for (const from of base.parts) {

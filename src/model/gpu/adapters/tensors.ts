@@ -16,7 +16,7 @@ type NodeTensor = keyof ReturnType<typeof widths>;
 
 /** How much is reserved. */
 export interface AdaptedRoom {
-  readonly mostTokens?: number; // of a pass; as many as its memory allows where nothing is said
+  readonly mostTokens?: number; // of a pass; default: as many as its memory allows
   readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
 }
 

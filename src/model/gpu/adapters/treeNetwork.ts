@@ -112,7 +112,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     submit(this.#recorder.gpu, (encoder) => encoder.clearBuffer(buffer));
   }
 
-  /** Its scores are made anew: the targets may be fewer than those that were scored. */
+  /** Computes the scores again, because the targets may be fewer than those that were scored. */
   async backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void> {
     const { gpu } = this.#recorder;
     const { coefficients, node } = this.#parts.tensors;
@@ -228,7 +228,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
 /** Tokens of the pass that takes so many. */
 const passSize = (count: number) => Math.ceil(Math.max(count, 1) / STEP) * STEP;
 
-/** One past the last node whose path leads through each: nodes stand in the order in which a depth-first walk meets them. */
+/** For each node, one past the last node of its subtree. Nodes are in depth-first order, so a subtree is a range. */
 function lastOf({ count, positions }: TokenTree): Uint32Array {
   const last = new Uint32Array(count).fill(count);
   const open: number[] = [];

@@ -25,7 +25,7 @@ export interface TreePlans {
   readonly forward: readonly Plan[]; // a layer each; keeps what it began with
   readonly close: Plan; // the final norm
   readonly open: Plan; // back through it
-  readonly backward: readonly Plan[]; // a layer each, computed anew first
+  readonly backward: readonly Plan[]; // a layer each, computed again first
 }
 
 /** Records the passes over trees of up to N tokens. */

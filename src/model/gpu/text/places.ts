@@ -28,7 +28,7 @@ export class Places {
     return this.#held[row]!;
   }
 
-  /** Gives a row free places up to position `to`. Throws where there are none left. */
+  /** Gives a row free places up to position `to`. Throws if there are none left. */
   extend(row: number, to: number): void {
     for (let position = this.#held[row]!; position < to; position++) {
       const place = this.#free.pop();

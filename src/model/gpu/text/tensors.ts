@@ -12,7 +12,7 @@ import { declareMatrix, type Matrix } from './matrices.ts';
 export interface TextRoom {
   readonly rows: number; // B
   readonly length: number; // most tokens of a row's text
-  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; B × length where nothing is said
+  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; B × length by default
   readonly halfCache?: boolean; // false keeps keys and values in float32
   readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
   readonly prefill?: number; // tokens that run through the network together where none is drawn, at least 128; by default 256
