@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as provided, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { checksum, DESKTOP, launch, train, visitStill } from './lab.ts';
+import { checksum, DESKTOP, launch, loaded, read, saved, still, train, visitStill } from './lab.ts';
 
 // What can take a run away, brought about at random moments: a few of each here, all of them by `npm run drills`.
 const ALL = process.env['DRILLS'] === 'all';
@@ -15,13 +15,13 @@ const COUNTS = ALL
   : { losses: 2, reloads: 0, kills: 1, damages: 8 };
 /** Drills that CI has no time for. */
 const onDemand: (name: string, run: () => Promise<void>, limit: number) => void = ALL ? test : () => undefined;
-const LONG_MS = ALL ? 900_000 : 120_000;
+const LONG_MS = ALL ? 900_000 : 300_000;
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&kernels=safe&updates=';
 /** The least model: what takes time on a software adapter is the device, begun anew after each loss. */
 const ON_GPU = '&backend=gpu&warmStart=none&layers=1&width=8&heads=1&kvHeads=1&ffn=8';
 const ENDLESS = 100_000;
-/** A run is saved a second after its last update at the latest; on a busy machine a page may be a while about it. */
-const SAVED_MS = 5000;
+/** A run is saved a second after its last update at the latest, and on a busy machine within five: so it is where nothing else runs. */
+const SAVED_MS = ALL ? 5000 : Infinity;
 const draw = random(15, Purpose.shuffle, 0);
 
 let browser: Browser;
@@ -45,18 +45,8 @@ async function stop(page: Page): Promise<{ update: number; weights: string | und
   const before = await done(page);
   await page.getByRole('button', { name: 'Step one update' }).click(); // ends the update under way, or takes another
   await beyond(page, before);
-  let seen = '';
-  let [update, weights]: [number, string | undefined] = [0, ''];
-  const look = async () => {
-    [update, weights] = [await done(page), await checksum(page)];
-    const now = `${update} ${weights}`;
-    const same = now === seen;
-    seen = now;
-    return same;
-  };
-  // an optimizer step takes less than that
-  await expect.poll(look, { timeout: 60_000, interval: 3000 }).toBe(true);
-  return { update, weights };
+  await still(page);
+  return { update: await done(page), weights: await checksum(page) };
 }
 
 /** The weights of the same run after so many updates, when nothing happens to it. */
@@ -108,34 +98,38 @@ test(
   LONG_MS,
 );
 
-/** Resumes what the page offers; how many updates it is behind what was seen last, and behind what was seen long enough before. */
-async function resumed(
-  page: Page,
-  seen: readonly (readonly [at: number, updates: number])[],
-): Promise<readonly number[]> {
+/** What was seen of a run: when, the updates done by then, and the one that the page said it had saved. */
+type Seen = readonly [at: number, updates: number, saved: number];
+
+/** Resumes what the page offers; how many updates it is behind what was seen last, and behind what had to be saved by then. */
+async function resumed(page: Page, seen: readonly Seen[]): Promise<readonly number[]> {
   const button = page
     .getByTestId('resume')
     .getByRole('button', { name: /^Resume update/ })
     .first();
   await button.waitFor();
   const update = Number((await button.textContent())?.match(/\d+/)?.[0]);
-  const [end = 0, last = 0] = seen.at(-1) ?? [];
-  const settled = seen.findLast(([at]) => at <= end - SAVED_MS)?.[1] ?? 0;
+  const [end = 0, last = 0, said = 0] = seen.at(-1) ?? [];
+  const due = Math.max(said, seen.findLast(([at]) => at <= end - SAVED_MS)?.[1] ?? 0);
   await button.click();
   await page.waitForFunction((n) => window.__playground?.snapshot().update === n, update);
-  return [last - update, Math.max(0, settled - update)];
+  return [last - update, Math.max(0, due - update)];
 }
 
-/** Trains for a random while; when how many updates were done. */
-async function trained(page: Page): Promise<[number, number][]> {
-  const seen: [number, number][] = [];
+/** Trains for a random while; what was seen of it. */
+async function trained(page: Page): Promise<readonly Seen[]> {
+  const seen: Seen[] = [];
+  const look = async () => {
+    const now = await read(page);
+    seen.push([Date.now(), now.points['rollout/success'] ?? 0, now.saved ?? 0]);
+  };
   await beyond(page, await done(page));
   const until = Date.now() + (ALL ? 6000 : 3000) * draw.next();
   do {
-    seen.push([Date.now(), await done(page)]);
+    await look();
     await wait(20);
   } while (Date.now() < until);
-  seen.push([Date.now(), await done(page)]);
+  await look();
   return seen;
 }
 
@@ -202,6 +196,7 @@ test(
     const lost: (readonly number[])[] = [];
     let now = await started(profile);
     await now.page.goto(address);
+    await loaded(now.page);
     await go(now.page);
     await now.page.getByTestId('saved').getByText('saved').waitFor(); // before its first save there is nothing to go on with
     for (let n = 0; n < COUNTS.kills; n++) {
@@ -209,6 +204,7 @@ test(
       await now.kill();
       now = await started(profile);
       await now.page.goto(address);
+      await loaded(now.page);
       lost.push(await resumed(now.page, seen));
       await go(now.page);
       await beyond(now.page, await done(now.page));
@@ -294,7 +290,7 @@ test(
     const { page, problems } = await visitStill(browser, { hash: `${RUN}3&backend=cpu` });
     await go(page);
     await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 60_000 });
-    await page.getByTestId('saved').getByText('saved').waitFor();
+    await saved(page);
     // a copy at a place of its own, whole; the run's own is forgotten
     await page.evaluate(
       () =>
@@ -326,7 +322,8 @@ test(
         .getByRole('button', { name: /^Resume update/ })
         .first()
         .waitFor();
-      const refused = await card.getByText('A run saved in this browser can’t be resumed.').count();
+      // all are shown at once
+      const refused = await card.getByText(/can’t be resumed/).count();
       const offered = await card.getByRole('button', { name: /^Resume update/ }).count();
       if (refused !== seeds.length || offered !== 1)
         silent.push(`${refused} of ${seeds.length} told: ${where.join(', ')}`);
@@ -346,8 +343,8 @@ test(
     await train(page, 2);
     const alert = page.getByTestId('problem');
     for (const [fault, words] of [
-      ['worker-death', 'The training worker ended without a message'],
-      ['worker-hang', 'The training worker has not answered for 10 s'],
+      ['worker-death', /worker ended/],
+      ['worker-hang', /has not answered for \d+ s/],
     ] as const) {
       await page.evaluate((f) => window.__playground?.inject(f), fault);
       await alert.getByText(words).waitFor({ timeout: 60_000 });
@@ -380,7 +377,10 @@ test('a browser that refuses all storage says so, and trains', async () => {
       IDBFactory.prototype.open = refuse;
     },
   });
-  await page.getByTestId('notices').getByText('The page can’t look for saved runs: refused').waitFor();
+  await page
+    .getByTestId('notices')
+    .getByText(/saved runs: refused/)
+    .waitFor();
   await train(page, 2);
   await page.getByTestId('saved').getByText('not saved: refused for this page').waitFor();
   expect(problems).toEqual([]);

@@ -38,7 +38,7 @@ function lateAnswers(): void {
       super(...given);
       let free = 0;
       const passed = new WeakSet<Event>();
-      this.addEventListener('message', (event) => {
+      this.addEventListener('message', (event: MessageEvent<unknown>) => {
         if (passed.has(event)) return;
         event.stopImmediatePropagation();
         draws = (draws * 48271) % 2147483647;
@@ -111,13 +111,18 @@ export async function visit(
   if (worker === 'missing')
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(inject('baseURL') + hash);
+  await loaded(page);
+  return { page, problems };
+}
+
+/** Waits until a page that was opened or loaded again listens to keys and drops, and has something to show. */
+export async function loaded(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   // the recorded run, which every screen has something of, unless the knobs ask for another environment
   await page.waitForFunction(() => {
     const now = window.__playground?.snapshot();
     return now !== undefined && (now.recordingAway || now.batch.rows > 0);
   });
-  return { page, problems };
 }
 
 /**
@@ -206,7 +211,16 @@ export async function stepped(page: Page, updates: number): Promise<void> {
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
     await page.waitForFunction(shown, k, { timeout: 60_000, polling: 50 });
     await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k);
+    await stands(page);
   }
+}
+
+/** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
+export async function stands(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && now.session !== 'starting' && !now.running && !now.stepping;
+  });
 }
 
 /** `window.__playground.checksum()`. */
@@ -218,10 +232,14 @@ export const stateOf = async (page: Page) => {
   return { update, points, reward: metrics['critic/score/mean'], checksum: await checksum(page) };
 };
 
-/** Waits until the run is paused and the update under way has ended. */
+/** Waits until the run is paused, and ends the update under way if there is one: weights and numbers change no more. */
 export async function still(page: Page): Promise<void> {
-  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
-  await settled(() => stateOf(page));
+  await stands(page);
+  await checksum(page); // the worker answers in order: all it said before it paused has come
+  if ((await read(page)).phase === 'idle') return;
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle');
+  await stands(page);
 }
 /** A run that has come to its end, and so stands between two updates. */
 export async function finished(page: Page, updates: number): Promise<void> {
@@ -231,6 +249,20 @@ export async function finished(page: Page, updates: number): Promise<void> {
     updates,
   );
   await still(page);
+}
+
+/** Waits until the run that stands still is saved as it is: what was saved before may be of an earlier update. */
+export async function saved(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && !now.running && !now.stepping && now.saved === now.update;
+  });
+}
+
+/** Waits until it is known which runs of earlier visits can be resumed; how many these are. */
+export async function savedRunsFound(page: Page): Promise<number> {
+  await page.waitForFunction(() => typeof window.__playground?.snapshot().offers === 'number');
+  return (await read(page)).offers ?? NaN;
 }
 
 /** Pauses a run that goes on: what is looked at next stands still, and no training takes the time of it. */

@@ -1,7 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, checksum, DEVICES, framesLater, launch, PHONE, read, stepped, tooSmall, visitStill } from './lab.ts';
+import {
+  axe,
+  checksum,
+  DEVICES,
+  framesLater,
+  launch,
+  loaded,
+  PHONE,
+  read,
+  stepped,
+  tooSmall,
+  visitStill,
+} from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
 let browser: Browser;
@@ -17,7 +29,7 @@ const chapter = (page: Page, title: string) =>
 async function carryOut(page: Page, exercise: string, prediction: string, task: string): Promise<string> {
   const panel = page.getByTestId(`exercise-${exercise}`);
   const button = panel.getByRole('button', { name: task });
-  expect(await button.isDisabled()).toBe(true); // nothing before a prediction
+  await expect.poll(() => button.isDisabled()).toBe(true); // nothing before a prediction
   await panel.getByRole('button', { name: prediction, exact: true }).click();
   await button.click();
   await page.locator(`[data-testid="exercise-${exercise}"][data-verdict]`).waitFor({ timeout: 60_000 });
@@ -37,21 +49,29 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   expect(applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02, seed: 7, backend: 'cpu', prompts: 16 });
   expect(selection.channel).toBe('ratio');
   expect(words).toContain('Wrong');
-  expect(words).toContain('You predicted: fewer. The numbers say: more.');
+  expect(words).toMatch(/\bfewer\..*\bmore\./);
   expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
 
   await page.getByRole('link', { name: 'Lab', exact: true }).click();
-  await expect.poll(async () => (await read(page)).batch.isExample).toBe(true);
-  const after = await read(page);
-  expect(after).toMatchObject({ session: 'none', applied: null });
-  expect(after.config).toMatchObject({ clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 });
-  expect(after.selection.channel).toBe('mask');
+  await expect
+    .poll(() => read(page))
+    .toMatchObject({
+      batch: { isExample: true },
+      ...{ session: 'none', applied: null },
+      config: { clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 },
+      selection: { channel: 'mask' },
+    });
 
   await page.goto(page.url().replace(/#.*/, '#/learn'));
   await page.reload();
-  await page.getByTestId('progress').getByText('1 of 13 exercises done, 0 predicted right').waitFor();
+  await page
+    .getByTestId('progress')
+    .getByText(/^1 of 13 .*\b0 /)
+    .waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
-  expect(await page.getByTestId('exercise-tight').innerText()).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
+  await expect
+    .poll(() => page.getByTestId('exercise-tight').innerText())
+    .toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -63,16 +83,17 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   await page.evaluate(() => location.assign('#/learn/en/advantage'));
   const words = await carryOut(page, 'sum', 'exactly 0, but for rounding', 'One update, then add them up');
   expect(words).toContain('Right');
-  expect(words).toContain('Their advantages add up to 0.');
+  expect(words).toMatch(/ up to 0\./);
   expect(await checksum(page)).not.toBe(own);
   await chapter(page, 'The clip');
   await expect.poll(() => checksum(page)).toBe(own);
-  const after = await read(page);
-  expect(after).toMatchObject({ update: 2, running: false, points: before.points, config: before.config });
+  await expect
+    .poll(() => read(page))
+    .toMatchObject({ update: 2, running: false, points: before.points, config: before.config });
   // one that reads the recording has it brought into the lab, and the run comes back, too
   await chapter(page, 'What is a rollout?');
-  expect(await carryOut(page, 'drawn', 'under a third', 'Count them')).toContain('Of 166 tokens the agent drew 87');
-  expect(await read(page)).toMatchObject({ session: 'none', batch: { isExample: true, update: 1 } });
+  expect(await carryOut(page, 'drawn', 'under a third', 'Count them')).toMatch(/\b166 tokens\b.*\b87\b/);
+  await expect.poll(() => read(page)).toMatchObject({ session: 'none', batch: { isExample: true, update: 1 } });
   await chapter(page, 'The clip');
   await expect.poll(() => checksum(page)).toBe(own);
   await chapter(page, 'Advantage');
@@ -81,6 +102,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   await press(page, 'Keep this run in the lab');
   await chapter(page, 'The clip');
   await page.getByTestId('exercise-tight').waitFor();
+  await framesLater(page); // were it given back, that would have begun
   expect((await read(page)).applied).toMatchObject({ prompts: 16 });
   expect(problems).toEqual([]);
   await page.context().close();
@@ -94,13 +116,18 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
     .getByTestId('push')
     .getByText(/^epoch 1: [+−][\d.]+ × /)
     .waitFor({ timeout: 60_000 });
-  expect(await page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
-  expect((await read(page)).selection.channel).toBe('gradient');
+  await expect.poll(() => page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
+  await expect.poll(async () => (await read(page)).selection.channel).toBe('gradient');
   // the word has its room beside what is said of it
   const card = page.locator('.inspected > *');
-  const [word, place] = await card.evaluateAll((all) => all.map((e) => e.getBoundingClientRect()));
-  const inner = await card.first().evaluate((e) => e.scrollWidth - e.clientWidth);
-  expect([inner <= 0, word!.right <= place!.left]).toEqual([true, true]);
+  await expect
+    .poll(() =>
+      card.evaluateAll(([word, place]) => [
+        word!.scrollWidth <= word!.clientWidth,
+        word!.getBoundingClientRect().right <= place!.getBoundingClientRect().left,
+      ]),
+    )
+    .toEqual([true, true]);
   await page.context().close();
 });
 
@@ -108,28 +135,38 @@ test('Learn: an exercise on shipped runs trains nothing, and leaves the lab as i
   const { page, problems } = await visitStill(browser, { hash: `#/learn/en/trap/solved?${SMALL}` });
   const words = await carryOut(page, 'solved', 'in six or more', 'Look at the recorded runs');
   expect(words).toContain('Right');
-  expect(words).toMatch(/In 8 of 8 runs the spread ended at half of its widest or less, while 8\d % of the rollouts/);
+  expect(words).toMatch(/\b8 of 8 runs\b.*\b8\d %/);
   expect(await read(page)).toMatchObject({ session: 'none', update: 0 });
   expect(problems).toEqual([]);
   await page.context().close();
 });
 
 test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
-  const { page } = await visitStill(browser, { hash: `#/learn/en/critic?${SMALL}` });
+  // a worker that takes two steps and no more: the exercise is under way for as long as the test likes
+  const everywhere = `if (globalThis.WorkerGlobalScope) {
+    let steps = 0;
+    addEventListener('message', (event) => {
+      if (event.data.type === 'step' && ++steps > 2) event.stopImmediatePropagation();
+    });
+  }`;
+  const { page } = await visitStill(browser, { hash: `#/learn/en/critic?${SMALL}`, everywhere });
   const panel = page.getByTestId('exercise-explains');
   await panel.getByRole('button', { name: 'more of it' }).click();
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
-  await panel.getByText(/update [1-9]\d* of 20/).waitFor({ timeout: 60_000 });
+  await panel.getByText(/update 2 of 20/).waitFor();
   await press(page, 'Run training');
-  await panel.getByRole('alert').getByText('Cannot tell: another run started').waitFor();
-  expect(await page.getByTestId('progress').innerText()).toContain('0 of 13');
+  await panel
+    .getByRole('alert')
+    .getByText(/^Cannot tell/)
+    .waitFor();
+  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 13');
   await page.context().close();
 });
 
 test('Learn: a presentation covers what came out before, until it is asked for; the linked exercise is marked', async () => {
   const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout/drawn?${SMALL}` });
   const panel = page.getByTestId('exercise-drawn');
-  expect(await panel.getAttribute('data-asked')).toBe('true');
+  await expect.poll(() => panel.getAttribute('data-asked')).toBe('true');
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
   await press(page, 'Present');
   const slide = page.getByTestId('slide');
@@ -148,6 +185,7 @@ test('Learn: a presentation covers what came out before, until it is asked for; 
 
 test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
   const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout?${SMALL}` });
+  await page.locator('.trajectory .token').first().waitFor();
   await expect.poll(() => page.getByText(/of \d+ tokens shown/).count()).toBe(0); // it stands still, shown to the end
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
   await page.getByText('Hand in', { exact: true }).click();
@@ -179,13 +217,12 @@ test('Learn: results are handed in as a file, and the class view merges files an
       file('bo.json', text.replace('Ada', 'Bo').replace('"predicted": "middle"', '"predicted": "over"')),
       file('run.json', '{"kind":"run"}'),
     ]);
-  await page.getByText('2 files, 2 names').waitFor();
+  await page.getByText(/\b2 files, 2 /).waitFor();
   const table = page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' });
   const verdicts = table.locator('td[data-verdict]');
-  expect(await verdicts.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-verdict')))).toEqual([
-    'right',
-    'wrong',
-  ]);
+  await expect
+    .poll(() => verdicts.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-verdict'))))
+    .toEqual(['right', 'wrong']);
   for (const [name, predicted] of [
     ['Ada', 'a third to two thirds'],
     ['Bo', 'over two thirds'],
@@ -198,10 +235,8 @@ test('Learn: results are handed in as a file, and the class view merges files an
   const bars = page.locator('.class-plot .recharts-bar-rectangle path');
   await expect.poll(() => bars.evaluateAll((all) => all.map((e) => getComputedStyle(e).fill))).toEqual(colours);
   expect(new Set(colours).size).toBe(2);
-  await page.getByRole('img', { name: 'What is a rollout?: 1 right, 1 wrong, 0 cannot tell.' }).waitFor();
-  const told = await page.getByRole('alert').innerText();
-  expect(told).toContain('copy.json: duplicate of ada.json');
-  expect(told).toContain('run.json has no chapter results (JSON without a schema');
+  await page.getByRole('img', { name: /^What is a rollout\?.*\b1 right, 1 wrong, 0 / }).waitFor();
+  await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/copy\.json.*\bada\.json[^]*run\.json.*schema/);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -213,7 +248,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.goto(page.url().replace(/#.*/, '#/learn'));
   await page.reload();
   await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
-  expect(await page.evaluate(() => location.hash)).toMatch(/^#\/learn\/de\/kl/);
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/de\/kl/);
   await press(page, 'Vorführen');
   const slide = page.getByTestId('slide');
   await slide.getByText('Die Referenz ist die Policy').waitFor();
@@ -221,9 +256,13 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   const beside = page.getByTestId('presenter-lab');
   await beside.locator('.env-svg').waitFor();
   await beside.locator('.token').first().waitFor();
-  const [lab, words] = [await beside.boundingBox(), await slide.boundingBox()];
-  expect((lab?.x ?? NaN) + (lab?.width ?? NaN)).toBeLessThanOrEqual(words?.x ?? NaN);
-  expect(await page.getByTestId('trajectory').count()).toBe(1);
+  await expect
+    .poll(async () => {
+      const [lab, words] = [await beside.boundingBox(), await slide.boundingBox()];
+      return (words?.x ?? NaN) - ((lab?.x ?? NaN) + (lab?.width ?? NaN));
+    })
+    .toBeGreaterThanOrEqual(0);
+  await expect.poll(() => page.getByTestId('trajectory').count()).toBe(1);
   for (const text of ['Aus einem gezogenen Token', 'δ = log π', 'Zwei Läufe vom selben Anfang']) {
     await page.keyboard.press('ArrowRight');
     await slide.getByText(text).waitFor();
@@ -233,9 +272,9 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.keyboard.press('Escape');
   await expect.poll(() => slide.count()).toBe(0);
   await page.emulateMedia({ media: 'print' });
-  expect(await page.getByText('Die Referenz ist die Policy').isVisible()).toBe(true);
+  await expect.poll(() => page.getByText('Die Referenz ist die Policy').isVisible()).toBe(true);
   for (const gone of ['.header', '.learn-stage', '.dock', '.chapters', '.hand-in']) {
-    expect(await page.locator(gone).isVisible(), gone).toBe(false);
+    await expect.poll(() => page.locator(gone).isVisible(), { message: gone }).toBe(false);
   }
   expect(problems).toEqual([]);
   await page.context().close();
@@ -245,7 +284,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
-  const result = () => tour.locator('.tour-result').textContent();
+  const result = () => expect.poll(() => tour.locator('.tour-result').textContent());
   const step = () => press(page, 'Step one update');
   const flip = (name: RegExp) => page.getByRole('switch', { name }).click();
   // the first chapter leads into the lab
@@ -255,7 +294,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   expect(await tour.locator('.tour-result').count()).toBe(0);
   await page.locator('.token[data-kind="observation"]').first().click();
   await at(2);
-  expect(await result()).toMatch(/push 0\. 0 of \d+ /);
+  await result().toMatch(/push 0\. 0 of \d+ /);
   // nothing but an update goes on from here: not a token, not a channel
   await page.keyboard.press('2');
   await page.locator('.token').nth(2).click();
@@ -263,7 +302,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await at(2);
   await step();
   await at(3);
-  expect(await result()).toMatch(/^1 update .* 0 of \d+ /);
+  await result().toMatch(/^1 update .* 0 of \d+ /);
   await flip(/Loss mask/);
   await framesLater(page);
   await at(3); // by itself it only dilutes
@@ -272,30 +311,30 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await step();
   await at(5);
   // all of the tool's tokens that the batch has are in the loss, and the one pushed hardest is chosen
-  const { batch, selection } = await read(page);
+  const { batch } = await read(page);
   expect(batch.observations).toBeGreaterThan(0);
   expect(batch.observationsTrained).toBe(batch.observations);
-  expect(await result()).toContain(`${batch.observations} of ${batch.observations} `);
-  expect(await result()).toMatch(/push [+−]\d/);
-  expect(selection).toMatchObject({ held: null, channel: 'gradient' });
+  await result().toContain(`${batch.observations} of ${batch.observations} `);
+  await result().toMatch(/push [+−]\d/);
+  await expect.poll(async () => (await read(page)).selection).toMatchObject({ held: null, channel: 'gradient' });
   const pushed = '.token[data-kind="observation"][data-loss="true"]';
   await page.locator(`${pushed}[aria-pressed="true"][data-tour]`).waitFor();
   await page.locator(`${pushed}[aria-pressed="false"]`).filter({ hasText: /[1-9]/ }).last().click();
   await at(6);
-  expect(await result()).toMatch(/push [+−]\d/);
+  await result().toMatch(/push [+−]\d/);
   await flip(/Loss mask/);
   await at(7);
-  expect((await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
+  await expect.poll(async () => (await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
   await step();
   await at(8);
   const after = await read(page);
-  expect(await result()).toContain(`0 of ${after.batch.observations} `);
+  await result().toContain(`0 of ${after.batch.observations} `);
   await press(page, 'Run training');
   await expect.poll(async () => (await read(page)).update).toBeGreaterThan(after.update + 3);
   await at(8);
   await press(page, 'Pause');
   await tour.getByText('That was the tour').waitFor();
-  expect(await result()).toMatch(/\d+ % → \d+ %/);
+  await result().toMatch(/\d+ % → \d+ %/);
   await page.context().close();
 });
 
@@ -311,6 +350,8 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Take the tour');
   await page.reload();
   await page.getByTestId('replay').waitFor();
+  await loaded(page);
+  await framesLater(page); // what is not to come had the time to
   expect(await page.getByTestId('tour').count()).toBe(0);
   expect(await offer.count()).toBe(0);
   await page.context().close();
@@ -336,13 +377,17 @@ test.each(DEVICES)(
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');
     await page.getByTestId('slide').waitFor();
+    await page.getByTestId('presenter-lab').locator('.token').first().waitFor();
     expect(await axe(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    await page.getByTestId('slide').waitFor({ state: 'detached' });
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
     if (device === 'phone') {
-      expect(await wide()).toBeLessThanOrEqual(PHONE.width);
-      expect(await page.locator('.learn').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+      await expect.poll(wide).toBeLessThanOrEqual(PHONE.width);
+      await expect
+        .poll(() => page.locator('.learn').evaluate((e) => e.scrollWidth - e.clientWidth))
+        .toBeLessThanOrEqual(0);
     }
     await press(page, 'Take the tour');
     await page.locator('.lab[data-screen="lab"]').waitFor();
@@ -350,7 +395,7 @@ test.each(DEVICES)(
     expect(await axe(page)).toEqual([]);
     if (device === 'phone') {
       expect(await tooSmall(page)).toEqual([]);
-      expect(await wide()).toBeLessThanOrEqual(PHONE.width);
+      await expect.poll(wide).toBeLessThanOrEqual(PHONE.width);
     }
     await page.context().close();
   },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
+import { expect } from 'vitest';
 import type { ListedRoute } from '../../src/ui/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { drop, toScreen, unfold } from './lab.ts';
@@ -33,7 +34,13 @@ const byKey = (name: string, key: string, shown: string): Place => ({
 export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
   lab: [
     itself('lab', '.trajectory .token'),
-    { name: 'curves', open: (page) => toTab(page, 'Curves') },
+    {
+      name: 'curves',
+      open: async (page) => {
+        await toTab(page, 'Curves');
+        await page.locator('.charts .plot svg').first().waitFor();
+      },
+    },
     {
       name: 'formula of a pinned knob',
       open: async (page) => {
@@ -100,7 +107,7 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
       name: 'a finished comparison',
       open: async (page) => {
         await press(page, /^Fork, \d+ updates$/);
-        await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 120_000 });
+        await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 240_000 });
       },
     },
   ],
@@ -184,5 +191,6 @@ async function handedIn(page: Page): Promise<string> {
 export async function reach(page: Page, route: ListedRoute): Promise<void> {
   await page.keyboard.press('Escape'); // lets go of a token, and closes a window
   await page.keyboard.press('Escape');
+  await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
   await toScreen(page, route, (link) => link.press('Enter'));
 }

@@ -1,6 +1,18 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
-import { finished, framesLater, launch, read, stateOf, stepped, still, train, visitStill } from './lab.ts';
+import {
+  finished,
+  launch,
+  loaded,
+  read,
+  saved,
+  savedRunsFound,
+  stateOf,
+  stepped,
+  still,
+  train,
+  visitStill,
+} from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
@@ -27,11 +39,18 @@ const runsKept = (page: Page) =>
       }),
   );
 
+/** Tabs of this browser that have a place to save their run at. */
+const tabsOpen = (page: Page) =>
+  page.evaluate(async () => {
+    const { held = [] } = await navigator.locks.query();
+    return held.filter(({ name }) => name?.startsWith('rollout-playground-run-')).length;
+  });
+
 test('a run that was saved after the clock was set back by a day is offered first, above the older one', async () => {
   const { page: older, problems } = await visitStill(browser, { hash: until(3) });
   await stepped(older, 3);
   await still(older);
-  await older.getByTestId('saved').getByText('saved').waitFor();
+  await saved(older);
   await older.close();
   const newer = await older.context().newPage();
   await newer.addInitScript(() => {
@@ -39,16 +58,17 @@ test('a run that was saved after the clock was set back by a day is offered firs
     Date.now = () => now() - 86_400_000;
   });
   await newer.goto(address('baseURL') + until(5));
+  await loaded(newer);
   await stepped(newer, 5);
   await still(newer);
   await newer.getByTestId('saved').getByText('saved').waitFor();
+  await saved(newer);
   await newer.reload();
   const card = newer.getByTestId('resume');
-  await card.getByText('was at update 3, saved before the clock was set back').waitFor();
-  expect(await card.getByRole('button', { name: /^Resume/ }).allTextContents()).toEqual([
-    expect.stringContaining('Resume update 5'),
-    expect.stringContaining('Resume update 3'),
-  ]);
+  await card.getByText(/update 3\b.* clock /).waitFor();
+  await expect
+    .poll(() => card.getByRole('button', { name: /^Resume/ }).allTextContents())
+    .toEqual([expect.stringContaining('update 5'), expect.stringContaining('update 3')]);
   expect(problems).toEqual([]);
   await newer.context().close();
 });
@@ -57,8 +77,8 @@ test('a run that was saved after the clock was set back by a day is offered firs
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
-  await page.getByTestId('saved').getByText('saved').waitFor();
-  expect(await runsKept(page)).toBe(1);
+  await saved(page);
+  await expect.poll(() => runsKept(page)).toBe(1);
   await page.evaluate(
     () =>
       new Promise<void>((resolve, reject) => {
@@ -85,9 +105,9 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   );
   await page.reload();
   const card = page.getByTestId('resume');
-  await card.getByText('A run saved in this browser can’t be resumed.').waitFor();
-  await card.getByText(/damaged after it was saved: its checksum is/).waitFor();
-  expect(await card.getByRole('button', { name: /^Resume/ }).count()).toBe(0);
+  await card.getByText(/can’t be resumed/).waitFor();
+  await card.getByText(/damaged.*checksum/).waitFor();
+  expect(await card.getByRole('button', { name: /^Resume/ }).count()).toBe(0); // all are shown at once
   await card.getByRole('button', { name: 'Forget it' }).click();
   await expect.poll(() => runsKept(page)).toBe(0);
   await train(page, 1);
@@ -98,7 +118,7 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
 test('a save that the browser refuses names how much there is and what to delete, and never stops training; Forget it forgets the saved run', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
-  await page.getByTestId('saved').getByText('saved').waitFor();
+  await saved(page);
   await page.reload();
   await page.getByRole('button', { name: 'Forget it' }).click();
   await page.getByTestId('resume').waitFor({ state: 'detached' });
@@ -109,17 +129,13 @@ test('a save that the browser refuses names how much there is and what to delete
     };
   });
   await finished(page, 3);
-  const said = page.getByTestId('saved').getByText('not saved: this browser’s storage is full.');
-  await said.waitFor();
-  expect(await said.textContent()).toMatch(
-    /The run needs [\d.]+ MiB; [\d.]+ MiB of [\d.]+ MiB are used\. Delete saved runs/,
-  );
+  const said = page.getByTestId('saved').getByText(/^not saved: .* full/);
+  await expect.poll(() => said.textContent()).toMatch(/[\d.]+ MiB; [\d.]+ MiB of [\d.]+ MiB .*Delete/);
   const { update } = await read(page);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
   await page.reload();
-  await page.getByRole('button', { name: 'Run training' }).waitFor();
-  await framesLater(page);
+  expect(await savedRunsFound(page)).toBe(0);
   expect(await page.getByTestId('resume').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -147,7 +163,7 @@ test('a screen that does not load says so in its place; the links to the others 
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Compare', exact: true }).click();
   const broken = page.getByTestId('broken').first();
-  await broken.getByText('The screen “Compare · Runs” could not be loaded.').waitFor();
+  await broken.getByText(/“Compare · Runs”/).waitFor();
   await broken.getByRole('button', { name: 'Reload and keep the run' }).waitFor();
   const { update } = await read(page);
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
@@ -160,18 +176,20 @@ test('a screen that does not load says so in its place; the links to the others 
 test('two tabs keep their runs apart: each is offered after a reload with its own weights, and neither while its tab is open', async () => {
   const first = await visitStill(browser, { hash: until(3) });
   await finished(first.page, 3);
-  await first.page.getByTestId('saved').getByText('saved').waitFor();
+  await saved(first.page);
   const one = await stateOf(first.page);
   const other = await first.page.context().newPage();
   await other.goto(first.page.url().replace(/#.*/, until(4).replace('seed=7', 'seed=8')));
-  await other.getByRole('button', { name: 'Run training' }).waitFor();
-  await framesLater(other, 180); // as long as a look at the store may take
+  await loaded(other);
+  expect(await savedRunsFound(other)).toBe(0);
   expect(await other.getByTestId('resume').count()).toBe(0);
   await finished(other, 4);
-  await other.getByTestId('saved').getByText('saved').waitFor();
+  await saved(other);
   const two = await stateOf(other);
-  expect(await runsKept(other)).toBe(2);
+  await expect.poll(() => runsKept(other)).toBe(2);
+  const own = await tabsOpen(other);
   await first.page.close();
+  await expect.poll(() => tabsOpen(other)).toBeLessThan(own); // its place is free a moment later
   await other.reload();
   const card = other.getByTestId('resume');
   await card.getByRole('button', { name: 'Resume update 3' }).waitFor();
@@ -179,6 +197,7 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   await other.waitForFunction(() => window.__playground?.snapshot().update === 4);
   await still(other);
   expect(await stateOf(other)).toEqual(two);
+  await saved(other);
   await other.reload();
   await card.getByRole('button', { name: 'Resume update 3' }).click();
   await other.waitForFunction(() => window.__playground?.snapshot().update === 3);
@@ -188,8 +207,9 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
 });
 
 test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
-  const { page, problems } = await visitStill(browser, { hash: until(3) });
-  await finished(page, 3);
+  const { page, problems } = await visitStill(browser, { hash: until(100_000) });
+  await stepped(page, 3);
+  await still(page);
   const finite = await stateOf(page);
   await inject(page, 'nan');
   await page.getByRole('button', { name: 'Run training' }).click();
@@ -215,8 +235,8 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
   expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
   await alert.getByRole('button', { name: 'Learning rate ÷ 10 and continue' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
-  expect((await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
-  expect((await read(page)).flags.at(-1)?.text).toBe('Learning rate η 0.002 → 2e-4');
+  await expect.poll(async () => (await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
+  expect((await read(page)).flags.at(-1)?.text).toContain('0.002 → 2e-4');
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -228,16 +248,18 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   await inject(page, 'device-loss');
   const alert = page.getByTestId('problem');
   await alert.getByText('The browser took the GPU away').waitFor();
-  expect(await read(page)).toMatchObject({ session: 'failed', running: false });
+  await expect.poll(() => read(page)).toMatchObject({ session: 'failed', running: false });
   await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
   await still(page);
   expect(await stateOf(page)).toEqual(before);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
-  expect((await read(page)).points['rollout/success']).toBeGreaterThan(before.points['rollout/success'] ?? 0);
-  expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toBe(
-    'RangeError: inject: got flood; want nan or device-loss or worker-death or worker-hang.',
+  await expect
+    .poll(async () => (await read(page)).points['rollout/success'])
+    .toBeGreaterThan(before.points['rollout/success'] ?? 0);
+  expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toMatch(
+    /^RangeError: .*flood.*nan.*device-loss.*worker-death.*worker-hang/,
   );
   expect(problems).toEqual([]);
   await page.context().close();
@@ -248,8 +270,10 @@ test('a start that is refused says why and leaves the page as it stood, at no st
   const { batch } = await read(page);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.getByTestId('problem').getByText('Look at: Backend.').waitFor();
-  expect(await read(page)).toMatchObject({ session: 'none', running: false, update: 0, phase: 'idle', batch });
-  expect(await page.getByTestId('phase').locator('[data-now="true"]').count()).toBe(0);
+  await expect
+    .poll(() => read(page))
+    .toMatchObject({ session: 'none', running: false, update: 0, phase: 'idle', batch });
+  await expect.poll(() => page.getByTestId('phase').locator('[data-now="true"]').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
 });

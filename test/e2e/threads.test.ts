@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, launch, visitStill } from './lab.ts';
+import { drop, launch, loaded, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -45,8 +45,7 @@ test('the page may share memory, and a model says in how many threads it draws w
     await route.fulfill({ response, headers: Object.fromEntries(headers) });
   });
   await lone.goto(`${inject('baseURL')}#/models`);
-  await lone.getByRole('button', { name: 'Run training' }).waitFor();
-  await lone.waitForLoadState('networkidle');
+  await loaded(lone);
   expect(await lone.evaluate(() => crossOriginIsolated)).toBe(false);
   const alone = await said(lone);
   expect(alone.on).toContain('WebAssembly SIMD, 1 thread (the page is not cross-origin isolated');

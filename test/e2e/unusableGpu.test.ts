@@ -26,32 +26,28 @@ const UNUSABLE = [
   ['the adapter has no info, and requestDevice throws', adapter(THROWS, 'undefined'), 'the device: not a function.'],
 ] as const;
 
-test.each(UNUSABLE)(
-  'where %s, Talk, the lab and Models use the CPU and say why',
-  async (_, requestAdapter, reason) => {
-    const { page, problems } = await visitStill(browser, {
-      hash: '#/talk?v=1&prompts=4&groupSize=4&evalTasks=16&seed=7',
-      // the same object each time, as in a browser: who did not answer once is not waited for again
-      everywhere: `{ const gpu = { requestAdapter: ${requestAdapter}, getPreferredCanvasFormat: () => 'bgra8unorm' };
+test.each(UNUSABLE)('where %s, Talk, the lab and Models use the CPU and say why', async (_, requestAdapter, reason) => {
+  const { page, problems } = await visitStill(browser, {
+    hash: '#/talk?v=1&prompts=4&groupSize=4&evalTasks=16&seed=7',
+    // the same object each time, as in a browser: who did not answer once is not waited for again
+    everywhere: `{ const gpu = { requestAdapter: ${requestAdapter}, getPreferredCanvasFormat: () => 'bgra8unorm' };
         Object.defineProperty((globalThis.WorkerNavigator ?? globalThis.Navigator).prototype, 'gpu', { get: () => gpu }); }`,
-    });
-    await page.getByRole('button', { name: 'Load the agent' }).click();
-    await page.getByRole('button', { name: 'Ask the agent' }).click();
-    await page.getByRole('article', { name: 'Before training' }).waitFor();
-    const backend = page.getByTestId('backend');
-    expect(await backend.textContent()).toMatch(/^CPU/);
-    expect(await backend.getAttribute('title')).toContain(reason);
+  });
+  await page.getByRole('button', { name: 'Load the agent' }).click();
+  await page.getByRole('button', { name: 'Ask the agent' }).click();
+  await page.getByRole('article', { name: 'Before training' }).waitFor();
+  const backend = page.getByTestId('backend');
+  await expect.poll(() => backend.textContent()).toMatch(/^CPU/);
+  await expect.poll(() => backend.getAttribute('title')).toContain(reason);
 
-    await page.getByRole('link', { name: 'Lab', exact: true }).first().click();
-    await train(page, 1);
-    expect((await read(page)).backend).toMatchObject({ kind: 'cpu' });
+  await page.getByRole('link', { name: 'Lab', exact: true }).first().click();
+  await train(page, 1);
+  expect((await read(page)).backend).toMatchObject({ kind: 'cpu' });
 
-    await drop(page, { 'tiny.gguf': tinyGguf() });
-    await page.getByTestId('no-gpu').getByText(reason).waitFor();
-    await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByText('Open on WebAssembly SIMD').waitFor();
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-  120_000,
-);
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await page.getByTestId('no-gpu').getByText(reason).waitFor();
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByText('Open on WebAssembly SIMD').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});

@@ -21,6 +21,7 @@ export async function lookForSaved(): Promise<void> {
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
   }
+  useRuns.setState({ looked: true });
 }
 
 function offerOf(slot: string, value: unknown): Offer {

@@ -131,12 +131,13 @@ export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   void noteFailure(problem.message); // a worker asks for parts of its own
   useLive.setState((s) => {
     const over = fatal || s.session === 'starting';
+    const back = problem.cause === 'non-finite'; // between two updates, where the run was rolled back to
     return {
       problem,
       session: fatal ? 'failed' : over ? 'none' : s.session,
       running: over ? false : s.running,
       stepping: over ? false : s.stepping,
-      phase: over ? 'idle' : s.phase,
+      phase: over || back ? 'idle' : s.phase,
     };
   });
 }

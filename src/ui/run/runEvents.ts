@@ -23,7 +23,7 @@ const BATCH_MS = 900; // a rollout must stand still long enough to be read
 
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
-let heard = false; // a stage since the run began or was last said to stand still
+let heard = false; // something of an update since the run began or was last said to stand still
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
@@ -63,6 +63,7 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
       takeBatch(event);
       break;
     case 'metrics':
+      heard = true;
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;

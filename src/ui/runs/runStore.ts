@@ -29,9 +29,11 @@ interface RunsState {
   readonly metric: KeptMetric;
   readonly problem: string | null; // why a run could not be kept in the list's storage
   readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
+  readonly savedUpdate: number | null; // that it was at then
   readonly refused: string; // why the current run cannot be saved; '' if nothing is wrong
   readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
   readonly offers: readonly Offer[]; // newest first, without runs that are open in another tab
+  readonly looked: boolean; // whether the browser's database was searched for them
 }
 
 /**
@@ -47,9 +49,11 @@ export const useRuns = create<RunsState>()(() => ({
   metric: 'rollout/success',
   problem: null,
   savedAt: null,
+  savedUpdate: null,
   refused: '',
   replaced: null,
   offers: [],
+  looked: false,
 }));
 
 /** The runs kept in this browser, newest first. Runs that cannot be read are put aside and the person gets a notice. */

@@ -69,7 +69,7 @@ async function write(): Promise<void> {
     const writes = writeSaved(ownSaveSlot(), noted);
     pace = { began, cost: performance.now() - began };
     await writes;
-    useRuns.setState({ savedAt: noted.savedAt, refused: '' });
+    useRuns.setState({ savedAt: noted.savedAt, savedUpdate: noted.run.update, refused: '' });
     if (!pruned) void prune();
   } catch (error) {
     useRuns.setState({ refused: `not saved: ${await saveRefusal(error, noted.run)}` });
@@ -115,7 +115,7 @@ export function noteReplaced(): void {
   const batch = newestBatch();
   useRuns.setState({
     replaced: latest && known ? { ...latest.run, batches: batch ? [batch] : [] } : null,
-    ...{ offers: [], savedAt: null, refused: '' },
+    ...{ offers: [], savedAt: null, savedUpdate: null, refused: '' },
   });
   [latest, waiting] = [null, null];
 }
@@ -126,5 +126,5 @@ export function noteResumed(run: Run): void {
   const { order, savedAt } = offers.find((offer) => offer.run === run) ?? { order: nextOrder(), savedAt: Date.now() };
   latest = { run, order, savedAt };
   waiting = null;
-  useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt });
+  useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt, savedUpdate: run.update });
 }

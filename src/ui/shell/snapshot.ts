@@ -1,6 +1,7 @@
 import { useConfig } from '../knobs/configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useReplay } from '../replay/player.ts';
+import { useRuns } from '../runs/runStore.ts';
 import { auditMask } from '../rollout/readRollout.ts';
 import { useSelection } from './selectionStore.ts';
 import { type inject, question } from '../run/transport.ts';
@@ -10,13 +11,16 @@ import { type inject, question } from '../run/transport.ts';
  * is a copy. `batch` counts tokens on the tensors the trainer used.
  */
 export function snapshot() {
-  const { session, running, finished, update, phase, backend, problem, health, preferences } = useLive.getState();
+  const { session, running, stepping, finished, update, phase, backend, problem, health, preferences } =
+    useLive.getState();
   const { wanted, applied } = useConfig.getState();
   const { held, row, token, turn, channel } = useSelection.getState();
+  const { savedUpdate, offers, looked } = useRuns.getState();
   const { batch, isExample, metrics, flags, series, recorded } = live;
   return structuredClone({
     session,
     running,
+    stepping,
     finished,
     update,
     phase,
@@ -31,6 +35,8 @@ export function snapshot() {
     points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
     selection: { held, row, token, turn, channel },
     kept: live.kept,
+    saved: savedUpdate, // update that the run was at when it was saved last
+    offers: looked ? offers.length : null, // saved runs that can be resumed; null: not known yet
     recordingAway: useReplay.getState().away,
     batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
   });
