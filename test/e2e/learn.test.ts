@@ -236,7 +236,9 @@ test('Learn: results are handed in as a file, and the class view merges files an
   await expect.poll(() => bars.evaluateAll((all) => all.map((e) => getComputedStyle(e).fill))).toEqual(colours);
   expect(new Set(colours).size).toBe(2);
   await page.getByRole('img', { name: /^What is a rollout\?.*\b1 right, 1 wrong, 0 / }).waitFor();
-  await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/copy\.json.*\bada\.json[^]*run\.json.*schema/);
+  const told = page.getByRole('alert');
+  await told.getByText(/^copy\.json\b.*\bada\.json\b/).waitFor();
+  await told.getByText(/^run\.json\b.*\bschema\b/).waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -281,7 +283,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
 });
 
 test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
-  const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}&updates=100000` });
+  const { page } = await visitStill(browser, { hash: `#/learn/en/rollout?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   const result = () => expect.poll(() => tour.locator('.tour-result').textContent());
@@ -377,7 +379,8 @@ test.each(DEVICES)(
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');
     await page.getByTestId('slide').waitFor();
-    await page.getByTestId('presenter-lab').locator('.token').first().waitFor();
+    // a phone has the words alone
+    if (device === 'desktop') await page.getByTestId('presenter-lab').locator('.token').first().waitFor();
     expect(await axe(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await page.keyboard.press('Escape');
