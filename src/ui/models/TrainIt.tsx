@@ -5,7 +5,7 @@ import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
-import { presetConfig } from '../knobs/configStore.ts';
+import { differences, presetConfig } from '../knobs/configStore.ts';
 import { standingOf } from '../../runs/standing.ts';
 import { short } from '../parts/numberText.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
@@ -51,7 +51,9 @@ function Training({ given }: { readonly given: PickedModel }) {
   const turn = (knobs: Partial<RunConfig>) =>
     setChanges((before) => ({ ...before, ...knobs, ...linkedKnobs({ ...presetConfig(preset), ...before }, knobs) }));
   const plan = training?.plan ?? null;
-  const fits = plan !== null && !isTooLarge(plan);
+  // one for the knobs as they were a moment ago says nothing of these
+  const isOld = training !== null && differences(training.config, config).length > 0;
+  const fits = plan !== null && !isOld && !isTooLarge(plan);
   return (
     <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
