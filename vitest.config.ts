@@ -138,8 +138,7 @@ const projects = (everything: boolean) => [
       pool: 'forks' as const,
       include: ['test/gpu/**/*.test.ts'],
       setupFiles: ['test/dawn/setup.ts'],
-      testTimeout: 30_000,
-      hookTimeout: 60_000, // opening a policy compiles all its kernels
+      ...PATIENT,
     },
   },
 ];

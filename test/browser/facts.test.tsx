@@ -39,8 +39,11 @@ test('pasted facts are read, shown as text whatever they hold, and go with the n
     .toHaveTextContent(`The is of ${EVIL} is <b class=evil>bold</b>.`);
   expect(markup()).toBe(before);
   await page.getByRole('button', { name: 'Train on them' }).click();
-  const start = worker.asked.findLast((command) => command.type === 'start');
-  expect(start).toMatchObject({ config: { env: 'your-facts' }, run: true, facts: { source: 'pasted text' } });
+  const begun = () => worker.asked.findLast((command) => command.type === 'start');
+  await expect
+    .poll(begun)
+    .toMatchObject({ config: { env: 'your-facts' }, run: true, facts: { source: 'pasted text' } });
+  const start = begun();
   expect(start?.type === 'start' && start.facts?.triples[0]).toEqual([EVIL, 'is', '<b class=evil>bold</b>']);
 });
 
@@ -57,7 +60,7 @@ test('a file that cannot be used is explained, and the facts that were there sta
   await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1 has bytes that are not UTF-8.');
   expect(useFacts.getState().facts?.source).toBe('good.csv');
   await readFacts('c,to,d\nd,to,e');
-  expect(page.getByRole('alert').elements()).toHaveLength(0);
+  await expect.element(page.getByRole('alert')).not.toBeInTheDocument();
 });
 
 test('a file dropped anywhere on the page is read, and the page stays', async () => {

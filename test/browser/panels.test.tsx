@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
@@ -75,7 +75,7 @@ test('without a critic, PPO says what it lacks and offers the restart', async ()
   await page.getByLabelText('Algorithm').selectOptions('ppo');
   await expect.element(page.getByText('needs a critic')).toBeVisible();
   await page.getByRole('button', { name: 'Restart with a critic' }).click();
-  expect(sent('start')[0]?.config).toMatchObject({ estimator: 'gae', critic: 'shared' });
+  await expect.poll(() => sent('start')[0]?.config).toMatchObject({ estimator: 'gae', critic: 'shared' });
   expect(sent('configure')).toEqual([]);
 });
 
@@ -139,7 +139,7 @@ test.each(['A', 'B'] as const)('the key %s sends both attempts, the better one f
   await render(<Preferences />);
   await expect.element(page.getByRole('region', { name: 'Rollout A' })).toBeVisible();
   await userEvent.keyboard(side.toLowerCase());
-  await vi.waitFor(() => expect(sent('prefer')).toHaveLength(1));
+  await expect.poll(() => sent('prefer')).toHaveLength(1);
   const attempts = [attemptOf(example, 0), attemptOf(example, 1)];
   const [better, worse] = side === 'A' ? attempts : attempts.reverse();
   expect(sent('prefer')[0]).toEqual({ type: 'prefer', better, worse });
@@ -182,7 +182,7 @@ test('the skip link comes before everything and leads to the screen one is on, i
   await userEvent.keyboard('{Tab}');
   await expect.element(page.getByRole('link', { name: 'Skip to navigation' })).toHaveFocus();
   await userEvent.keyboard('{Enter}');
-  expect(document.activeElement?.getAttribute('aria-current')).toBe('page');
+  await expect.poll(() => document.activeElement?.getAttribute('aria-current')).toBe('page');
 });
 
 test('the loss of an imitation is drawn from its second step on', async () => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { DESKTOP, launch, PHONE, read, tooSmall, train, unfold, visit, visitStill } from './lab.ts';
+import { DESKTOP, launch, PHONE, read, settled, tooSmall, train, unfold, visit, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,6 +11,7 @@ afterAll(() => browser.close());
 
 test('the page is readable and useful before Run, and touches no GPU', async () => {
   const context = await browser.newContext({ serviceWorkers: 'block' });
+  context.setDefaultTimeout(60_000); // a busy machine
   const page = await context.newPage();
   await page.addInitScript(() => {
     const gpu = (navigator as Partial<Navigator>).gpu;
@@ -25,7 +26,7 @@ test('the page is readable and useful before Run, and touches no GPU', async () 
   await page.getByRole('heading', { name: 'Watch a tiny language agent learn to use a tool' }).waitFor();
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   await page.locator('.token[data-kind="observation"]').first().waitFor();
-  expect(await page.getByTestId('trajectory').getByText('recording').isVisible()).toBe(true);
+  await page.getByTestId('trajectory').getByText('recording').waitFor();
   expect(problems).toEqual([]);
   expect((await read(page)).session).toBe('none');
   // the chart library is no part of the first load
@@ -36,37 +37,41 @@ test('the page is readable and useful before Run, and touches no GPU', async () 
 
 test('tokens say in words who wrote them and whether they are trained', async () => {
   const { page } = await visit(browser);
-  const labels = await page
-    .locator('.token[data-kind="observation"]')
-    .evaluateAll((all) => all.map((e) => e.ariaLabel ?? ''));
-  expect(labels.length).toBeGreaterThan(0);
-  for (const label of labels) expect(label).toContain('observation, in loss: no');
-  const calls = await page.locator('.token[data-kind="call"]').evaluateAll((all) => all.map((e) => e.ariaLabel ?? ''));
-  for (const label of calls) expect(label).toContain('call, in loss: yes');
+  for (const [kind, trained] of [
+    ['observation', 'no'],
+    ['call', 'yes'],
+  ] as const) {
+    const tokens = page.locator(`.token[data-kind="${kind}"]`);
+    await tokens.first().waitFor();
+    const labels = await tokens.evaluateAll((all) => all.map((e) => e.ariaLabel ?? ''));
+    expect(labels.length).toBeGreaterThan(0);
+    for (const label of labels) expect(label).toContain(`${kind}, in loss: ${trained}`);
+  }
   await page.context().close();
 });
 
 test('the rollout is one tab stop, arrows move inside it, and the inspector follows', async () => {
-  const { page } = await visit(browser);
-  expect(await page.locator('.token[tabindex="0"]').count()).toBe(1);
+  const { page } = await visitStill(browser);
+  await expect.poll(() => page.locator('.token[tabindex="0"]').count()).toBe(1);
   await page.locator('.token[tabindex="0"]').focus();
   for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
-  expect((await read(page)).selection.token).toBe(3);
+  await expect.poll(async () => (await read(page)).selection.token).toBe(3);
   await page.getByTestId('inspector').getByText('in the loss', { exact: true }).waitFor();
   expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
   await page.context().close();
 });
 
 test('keys choose rollouts, turns and help, and are ignored while someone types', async () => {
-  const { page } = await visit(browser);
+  const { page } = await visitStill(browser);
   await page.keyboard.press('j');
-  expect((await read(page)).selection.row).toBe(1);
+  await expect.poll(async () => (await read(page)).selection.row).toBe(1);
   await page.keyboard.press('j'); // of four turns
   await page.keyboard.press('b');
-  expect((await read(page)).selection.turn).toBe(3);
+  await expect.poll(async () => (await read(page)).selection.turn).toBe(3);
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await unfold(page, 'Optimizer');
   await page.getByLabel('Learning rate η', { exact: true }).focus();
   await page.keyboard.press('j');
@@ -81,10 +86,9 @@ test('nothing scrolls sideways on a desk or a phone', async () => {
     const tabs = viewport === PHONE ? ['Watch', 'Curves', 'Tune'] : [];
     for (const tab of [undefined, ...tabs]) {
       if (tab) await page.getByRole('button', { name: tab, exact: true }).click();
-      const [width, height] = await page.evaluate(() => [
-        document.documentElement.scrollWidth,
-        document.documentElement.scrollHeight,
-      ]);
+      const [width, height] = await settled(() =>
+        page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight]),
+      );
       expect(width, `${viewport.width}`).toBeLessThanOrEqual(viewport.width);
       expect(height, `${viewport.width}`).toBeLessThanOrEqual(viewport.height);
     }
@@ -98,18 +102,18 @@ test('on a phone every control is at least 44 px high and wide, those of opened 
   const tab = (name: string) => page.getByRole('button', { name, exact: true }).click();
   for (const name of ['Watch', 'Curves', 'Tune']) {
     await tab(name);
-    expect(await tooSmall(page)).toEqual([]);
+    await expect.poll(() => tooSmall(page)).toEqual([]);
   }
   await tab('Watch');
   await train(page, 8);
   await page.getByTestId('health-panel').waitFor();
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   await tab('Tune');
   await unfold(page, 'What the masks do', 'Expert: where each mask acts', 'Rewards', 'Objective', 'Rollouts');
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
   await page.getByRole('button', { name: 'A is better' }).waitFor();
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
 });
@@ -118,9 +122,9 @@ test('before Run a newcomer sees the algorithm, two switches and a sentence; the
   const { page } = await visit(browser);
   await page.getByLabel('Algorithm', { exact: true }).waitFor();
   const controls = page.getByRole('region', { name: 'Controls' });
-  expect(await controls.getByRole('switch').filter({ visible: true }).count()).toBe(2);
+  await expect.poll(() => controls.getByRole('switch').filter({ visible: true }).count()).toBe(2);
+  await page.getByTestId('mask-sentence').waitFor();
   expect(await controls.getByRole('slider').filter({ visible: true }).count()).toBe(0);
-  expect(await page.getByTestId('mask-sentence').isVisible()).toBe(true);
   await page.context().close();
 });
 

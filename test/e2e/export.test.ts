@@ -14,7 +14,7 @@ afterAll(() => browser.close());
 /** What a press on a button downloads. */
 async function downloaded(page: Page, button: string): Promise<Download> {
   const [download] = await Promise.all([
-    page.waitForEvent('download'),
+    page.waitForEvent('download', { timeout: 240_000 }), // of 5,000 updates, on a busy machine
     page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click(),
   ]);
   return download;
@@ -28,8 +28,9 @@ const enlarge = (page: Page, label: string) =>
 async function long(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().points['rollout/success'] === 5000, null, {
-    timeout: 60_000,
+    timeout: 300_000,
   });
+  await expect.poll(() => page.locator('.dock .chart:has(.recharts-line-curve)').count()).toBe(6);
   await settled(() => page.locator('.dock .chart svg').evaluateAll((charts) => charts.map((chart) => chart.innerHTML)));
 }
 
@@ -67,11 +68,11 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 30);
   await pause(page);
-  await settled(async () => (await read(page)).points);
-  const points = (await read(page)).points['actor/entropy'] ?? 0;
+  const points = (await settled(async () => (await read(page)).points))['actor/entropy'] ?? 0;
 
   await enlarge(page, 'Entropy');
   await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+  await settled(() => page.getByRole('dialog').locator('svg').first().boundingBox()); // all files are of one size
   const download = await downloaded(page, 'SVG');
   expect(download.suggestedFilename()).toBe('entropy-nats.svg');
   const svg = await text(download);
@@ -101,7 +102,8 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
 test('runs are exported too: the chart of several with their names, one as CSV and as JSON', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 12);
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await pause(page);
+  const points = await settled(async () => (await read(page)).points); // what was on its way has come
   await toScreen(page, 'runs');
   await page.locator('[data-run="1"] .run-line').waitFor();
   const press = async (name: string) => {
@@ -111,7 +113,6 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   const svg = await press('SVG');
   expect(svg).not.toContain('var(');
   expect(svg).toContain('#1 Number hunt');
-  const { points } = await read(page);
   const csv = lines(await press('Run 1 as CSV'));
   expect(csv.length).toBe(1 + (points['rollout/success'] ?? 0));
   const run = JSON.parse(await press('Run 1 as JSON')) as Readonly<Record<string, unknown>>;
@@ -125,27 +126,23 @@ test('runs are exported too: the chart of several with their names, one as CSV a
 test.each([
   ['dark', undefined],
   ['light', PHONE],
-] as const)(
-  'the enlarged curve is accessible: %s',
-  async (colorScheme, viewport) => {
-    const { page } = await visitStill(browser, {
-      worker: 'fake',
-      hash: RUN,
-      colorScheme,
-      ...(viewport && { viewport }),
-    });
-    await train(page, 8);
-    if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
-    await enlarge(page, 'Training success');
-    await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
-    expect(await axe(page)).toEqual([]);
-    if (viewport) {
-      expect(await tooSmall(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-    }
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.context().close();
-  },
-  60_000,
-);
+] as const)('the enlarged curve is accessible: %s', async (colorScheme, viewport) => {
+  const { page } = await visitStill(browser, {
+    worker: 'fake',
+    hash: RUN,
+    colorScheme,
+    ...(viewport && { viewport }),
+  });
+  await train(page, 8);
+  if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
+  await enlarge(page, 'Training success');
+  await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  if (viewport) {
+    await expect.poll(() => tooSmall(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+  }
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.context().close();
+});

@@ -31,14 +31,18 @@ test('MUST-15: a chosen token shows its probability before and after the update,
     await page.locator(`[data-token="${t}"]`).click();
     const drawn = t >= 2; // after the two of the prompt
     const inspector = page.getByTestId('inspector');
+    await page.locator(`[data-token="${t}"][aria-pressed="true"]`).waitFor();
     if (drawn) {
-      const moved = (await inspector.getByTestId('moved').textContent()) ?? '';
-      const [, before, after, change, ratio] = /^(\S+) → (\S+) [▲▼=] (\S+) · ratio (\S+)$/.exec(moved) ?? [];
+      const numbers = /^(\S+) → (\S+) [▲▼=] (\S+) · ratio (\S+)$/;
+      const moved = inspector.getByTestId('moved');
+      await expect.poll(() => moved.textContent()).toMatch(numbers);
+      const [, before, after, change, ratio] =
+        numbers.exec(await settled(async () => (await moved.textContent()) ?? '')) ?? [];
       for (const part of [before, after, change, ratio]) expect(Number.isFinite(numberIn(part ?? null))).toBe(true);
     } else await inspector.getByText('The environment wrote this token').waitFor();
     for (const fact of ['advantage', 'entropy', 'push', 'KL to reference']) {
       const value = inspector.locator('.facts div', { has: page.getByText(fact, { exact: true }) }).locator('dd');
-      expect(await value.textContent()).toMatch(/^(n\/a: .+|[+−]?[\d.]+(e[−-]?\d+)?)$/);
+      await expect.poll(() => value.textContent()).toMatch(/^(n\/a: .+|[+−]?[\d.]+(e[−-]?\d+)?)$/);
     }
     expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined|Infinity/);
   }
@@ -81,10 +85,12 @@ test('another token than the one drawn is played on from, beside the original, a
   const branch = page.getByTestId('branch');
   await branch.getByText('never trained on · temperature 0.05').waitFor();
   const columns = branch.locator('article.column');
-  expect(await columns.count()).toBe(2);
-  expect(await columns.nth(1).locator('[data-diverges="true"]').textContent()).toBe(word);
+  await expect.poll(() => columns.count()).toBe(2);
+  await expect.poll(() => columns.nth(1).locator('[data-diverges="true"]').textContent()).toBe(word);
   expect(await columns.nth(0).locator('[data-diverges="true"]').textContent()).not.toBe(word);
   // a branch of the branch hangs below it in the tree
+  await branch.locator('.option').first().waitFor();
+  await settled(() => branch.locator('.option').allTextContents()); // they are in their order
   await branch.locator('.option:not([data-drawn="true"])').first().click();
   await expect.poll(() => branch.locator('.branch-tree li').count()).toBe(3);
   expect(await axe(page)).toEqual([]);
@@ -95,6 +101,8 @@ test('another token than the one drawn is played on from, beside the original, a
   await page.getByTestId('trajectory').waitFor();
   // a run that is begun anew has none of the branches before it, not even the one in view
   await page.locator('[data-token="3"]').click();
+  await page.locator('.option').first().waitFor();
+  await settled(() => page.locator('.option').allTextContents());
   await page.locator('.option:not([data-drawn="true"])').first().click();
   await branch.waitFor();
   await page.getByRole('button', { name: 'Reset' }).click();
@@ -111,7 +119,7 @@ test('with and without questions a run of the same seed goes the same way', asyn
       await page.locator('[data-token="3"]').click();
       await page.locator('.option').first().click();
     }
-    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, null, { timeout: 60_000 });
+    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, null, { timeout: 240_000 });
     const sum = await checksum(page);
     await page.context().close();
     return sum;
@@ -122,17 +130,17 @@ test('with and without questions a run of the same seed goes the same way', asyn
 test('on a phone the bars and a branch fit, and every control is 44 px', async () => {
   const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
   await stepped(page, 1);
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   await page.locator('[data-token="3"]').tap();
   await page.getByTestId('distribution').waitFor();
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   await page.locator('.option').nth(1).tap();
   await page.getByTestId('branch').waitFor();
-  expect(await tooSmall(page)).toEqual([]);
+  await expect.poll(() => tooSmall(page)).toEqual([]);
   for (const screen of ['group', 'runs'] as const) {
     await toScreen(page, screen);
     await page.getByRole('main').locator('article').first().waitFor();
-    expect(await tooSmall(page)).toEqual([]);
+    await expect.poll(() => tooSmall(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   }
   await page.context().close();
@@ -149,12 +157,12 @@ test('the keys 1 to 8 choose the channels; ratio and change of probability are a
     ['5', 'entropy'],
   ] as const) {
     await page.locator('body').press(key);
-    expect((await read(page)).selection.channel).toBe(channel);
+    await expect.poll(async () => (await read(page)).selection.channel).toBe(channel);
     await expect.poll(async () => (await values('call')).some((text) => /[1-9]/.test(text))).toBe(true);
     await allTurnsDrawn(page);
-    expect((await values('call')).every((text) => Number.isFinite(numberIn(text)))).toBe(true);
-    expect(new Set(await values('observation'))).toEqual(new Set(['–']));
-    expect(await page.locator('.token[data-kind="observation"][data-na="true"]').count()).toBeGreaterThan(0);
+    await expect.poll(async () => (await values('call')).every((text) => Number.isFinite(numberIn(text)))).toBe(true);
+    await expect.poll(async () => new Set(await values('observation'))).toEqual(new Set(['–']));
+    await page.locator('.token[data-kind="observation"][data-na="true"]').first().waitFor();
   }
   await page.locator('body').press('7'); // GRPO has no critic
   await expect.poll(async () => new Set(await values('call'))).toEqual(new Set(['–'])); // turn by turn

@@ -8,6 +8,7 @@ const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&
 // the least of everything: what takes time is compiling, in software
 const TINY_ON_GPU =
   '#/lab?v=1&backend=gpu&kernels=safe&env=bandit&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=8&heads=1&kvHeads=1&ffn=8&critic=none&evalTasks=4&evalEvery=0&miEvery=0&warmStart=none&updates=100000';
+const SLOW_MS = 240_000; // a busy machine
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
@@ -28,31 +29,36 @@ async function still(page: Page): Promise<void> {
   await page.getByTestId('stages').waitFor();
 }
 
-/** The page's own clock and count, read together when the count has just gone up. */
-function tick(page: Page): Promise<{ at: number; update: number }> {
-  return page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const update = () => window.__playground?.snapshot().update ?? 0;
-        const from = update();
-        const look = () => {
-          if (update() > from) resolve({ at: performance.now(), update: update() });
-          else setTimeout(look, 2);
-        };
-        look();
-      }),
-  );
+interface Tick {
+  readonly at: number;
+  readonly update: number;
+}
+
+/**
+ * The page's own clock and count, read together when the count has just gone up, and once more `updates` later, when the run is paused:
+ * all of it in the page, for only so many updates are kept, and the test may be late.
+ */
+function ticks(page: Page, updates: number): Promise<readonly [Tick, Tick]> {
+  return page.evaluate(async (further) => {
+    const count = () => window.__playground?.snapshot().update ?? 0;
+    const past = async (n: number) => {
+      while (count() <= n) await new Promise((resolve) => setTimeout(resolve, 2));
+      return { at: performance.now(), update: count() };
+    };
+    const first = await past(count());
+    const last = await past(first.update + further);
+    for (const button of document.querySelectorAll('button')) if (button.textContent.trim() === 'Pause') button.click();
+    return [first, last] as const;
+  }, updates);
 }
 
 test('WOW-40: the stages of an update sum to its time within 5 %, by another clock too, labelled CPU without a GPU', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN });
   await profile(page);
   // the trace has single updates; the page's own clock sees when they arrive
-  const first = await tick(page);
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) >= n + 40, first.update);
-  const last = await tick(page);
-  await page.getByRole('button', { name: 'Pause' }).click(); // only so many updates are kept
-  expect(await page.getByTestId('stage-clock').textContent()).toBe('CPU');
+  const [first, last] = await ticks(page, 40);
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await expect.poll(() => page.getByTestId('stage-clock').textContent()).toBe('CPU');
   const foot = page.locator('[data-testid="stages"] tfoot tr');
   const { sum, whole } = await foot.evaluate((e: HTMLElement) => ({
     sum: Number(e.dataset['sum']),
@@ -89,18 +95,27 @@ test('measuring names kernels, rates and limits, and the run goes on to the same
       await page.getByRole('button', { name: 'Measure', exact: true }).click();
       const table = page.getByTestId('kernels').getByRole('table');
       await table.getByText('product x·wᵀ').waitFor();
-      expect(await table.getByText('compute').count()).toBeGreaterThan(0);
-      await page.getByText('weights, the reference’s too').waitFor();
+      // which of them it is depends on how fast the processor is just now
+      await table
+        .getByText(/^(compute|memory|launch)$/)
+        .first()
+        .waitFor();
+      await page
+        .getByText(/^weights\b/)
+        .first()
+        .waitFor();
     }
     await page.getByRole('button', { name: 'Run training' }).click();
-    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, undefined, { timeout: 60_000 });
+    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, undefined, {
+      timeout: SLOW_MS,
+    });
     const sum = await page.evaluate(() => window.__playground?.checksum());
     expect(problems).toEqual([]);
     await page.context().close();
     return sum;
   };
   expect(await finish(true)).toBe(await finish(false));
-}, 180_000);
+});
 
 interface KernelEvent {
   readonly name: string;
@@ -116,14 +131,14 @@ test('on WebGPU stages wait for the device while the profile is open; kernels ha
   try {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page, problems } = await visitStill(gpu, { hash: TINY_ON_GPU, permissions });
-    await train(page, 2, 60_000);
+    await train(page, 2, SLOW_MS);
     await page.getByTestId('backend').getByRole('link').click();
     const clock = page.getByTestId('stage-clock');
-    await expect.poll(() => clock.textContent(), { timeout: 60_000 }).toBe('CPU clock, each stage waits for the GPU');
+    await expect.poll(() => clock.textContent(), { timeout: SLOW_MS }).toMatch(/^CPU clock.* GPU$/);
     await page.getByRole('button', { name: 'Measure', exact: true }).click();
-    await page.getByText('Adam’s moments').waitFor({ timeout: 120_000 });
+    await page.getByText('Adam’s moments').waitFor({ timeout: SLOW_MS });
     await page.getByTestId('kernels').getByRole('button', { name: 'adamw' }).click();
-    expect(await page.locator('.profile-source').textContent()).toContain('fn main(');
+    await expect.poll(() => page.locator('.profile-source').textContent()).toContain('fn main(');
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download Chrome trace' }).click();
     const text = await readFile(await (await download).path(), 'utf8');
@@ -145,4 +160,4 @@ test('on WebGPU stages wait for the device while the profile is open; kernels ha
   } finally {
     await gpu.close();
   }
-}, 240_000);
+});

@@ -88,8 +88,7 @@ test('errors of runs that are gone are not told to the next', async () => {
   const buffer = createBuffer(part, 'too short', 16, GPUBufferUsage.COPY_DST);
   submit(part, (encoder) => encoder.clearBuffer(buffer, 0, 32));
   await part.device.queue.onSubmittedWorkDone();
-  await new Promise((resolve) => setTimeout(resolve, 50)); // events come after
-  expect(part.problems.length).toBeGreaterThan(0);
+  await expect.poll(() => part.problems.length).toBeGreaterThan(0); // events come after
   part.close();
   const next = await shareGpu(navigator.gpu);
   expect(next.device).toBe(part.device);
