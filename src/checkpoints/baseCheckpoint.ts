@@ -16,10 +16,10 @@ export interface BaseCheckpoint {
   readonly chatTokenizer: ChatTokenizer;
 }
 
-/** A run on a checkpoint that nobody opened, or that is another than it began with; the message says which and what to do. */
+/** A run needs a checkpoint that is not open, or the open one is not the one it began with. The message says which it needs and what to do. */
 export class BaseNeededError extends Error {
   override readonly name = 'BaseNeededError';
-  readonly wanted: BaseMark | null; // that of a run that goes on
+  readonly wanted: BaseMark | null; // of a run that is continued; null for a new run
   constructor(wanted: BaseMark | null, got: BaseMark | null) {
     const found = got ? ` ${got.name} (${short(got)}) is another model.` : '';
     super(

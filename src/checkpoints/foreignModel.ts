@@ -116,9 +116,9 @@ function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
 }
 
 /**
- * A run that begins with another program's weights, at update 0: moments and value heads are 0, a critic of its own begins with the
- * same trunk. `vocabulary` is that of the environment of `config`, whose model knobs give way to the model's sizes. Throws FormatError with all
- * that does not fit: sizes no knob has, a norm or rotation of another kind, other words.
+ * A run that begins with another program's weights, at update 0: moments and value heads are 0, and a separate critic begins with the
+ * same trunk. `vocabulary` belongs to the environment of `config`. The model's sizes replace the model knobs of `config`. Throws FormatError that
+ * lists everything that does not fit: sizes that no knob allows, another kind of norm or rotation, other words.
  */
 export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabulary: readonly string[]): Checkpoint {
   const { model, weights, words } = foreign;

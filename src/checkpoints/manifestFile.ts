@@ -72,7 +72,7 @@ export function readManifest(bytes: Uint8Array, metrics: Uint8Array): ReadManife
   };
 }
 
-/** Facts that name their file without the folder that it lies in, which is nobody else's affair. */
+/** The facts with only the name of their file. Its folder is private. */
 function withoutPath(facts: Facts): Facts {
   return { ...facts, source: baseName(facts.source) };
 }

@@ -12,17 +12,17 @@ import { FILES } from './checkpointFolder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
 import { ggufName, sourceRow } from './ggufNames.ts';
 
-/** A checkpoint whose headers have been read: what it is a model of, and where its weights are. */
+/** A checkpoint whose headers have been read: its model, and where its weights are. */
 export interface OpenedCheckpoint {
   readonly model: ModelConfig;
   readonly weights: WeightSource;
   readonly gguf: Gguf | null; // with its vocabulary and chat template
-  readonly remarks: readonly string[]; // sentences on tensors that are read otherwise than config.json says, or not needed
+  readonly remarks: readonly string[]; // sentences about tensors that are read differently than config.json says, or are not needed
 }
 
 /**
- * Opens a GGUF file, with the other `parts` of its model; only headers are read, and what must be 0. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
- * forward pass for, tensors that are missing, of another shape, or more than the model has.
+ * Opens a GGUF file, with the other `parts` of its model. Reads only headers, and tensors that must be 0. Throws FormatError that lists every problem
+ * with file and place: a model that this project cannot compute, and tensors that are missing, have another shape, or don't belong to the model.
  */
 export async function openGgufCheckpoint(
   source: ByteSource,
@@ -39,8 +39,8 @@ export async function openGgufCheckpoint(
 const ROPE = 'rope_freqs.weight';
 
 /**
- * Opens a folder of Transformers by `config.json` and the headers of its safetensors files, and what must be 0. `sourceOf` gives a file of the folder by name, null if there is none.
- * Throws FormatError as `openGgufCheckpoint` does.
+ * Opens a folder of Transformers. Reads only `config.json`, the headers of its safetensors files, and tensors that must be 0. `sourceOf` gives a file of
+ * the folder by name, or null if it is missing. Throws FormatError as `openGgufCheckpoint` does.
  */
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
   const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(FILES.index)];

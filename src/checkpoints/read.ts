@@ -79,7 +79,7 @@ function readOurs(files: Files): PackedRun {
   }
 }
 
-/** The chat tokenizer of a text run, whose texts are files of the folder, under its name there; null where the run speaks words. */
+/** The chat tokenizer of a text run, by its key in the manifest. Tokenizer and template are files of the folder. Null if the run uses words. */
 function chatTokenizerOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
   for (const name of CHAT_TOKENIZER_KEYS) {
     const chatTokenizer = field(checkpoint, name);

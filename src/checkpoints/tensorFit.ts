@@ -1,10 +1,10 @@
 import { type ModelConfig, parameters } from '../model/architecture.ts';
 import { outputBiases } from './model.ts';
 
-/** What to do with a checkpoint whose tensors are not those of its config.json. */
+/** The advice for a checkpoint whose tensors do not fit its config.json. */
 export const OTHER_FILES = 'Choose a checkpoint whose files belong together.';
 
-/** What was got and is wanted of a bias that the model has to be without. */
+/** The error words for a bias that must be absent or 0: what was found, and what is expected. */
 export const NO_BIAS = ['a bias that is not 0', 'none, or zeros'] as const;
 
 /** The tensors that belong to a model, and those it computes without, which have to be 0. */

@@ -4,7 +4,7 @@ export interface MemoryShare {
   readonly bytes: number;
 }
 
-/** What a checkpoint from elsewhere is, as its headers say it. */
+/** A description of another program's checkpoint, read from its headers. */
 export interface ModelCard {
   readonly title: string; // of the file or folder
   readonly name: string | null; // as its files call it
@@ -23,16 +23,16 @@ export interface ModelCard {
   readonly tokens: number; // that the tokenizer knows
   readonly context: number | null; // tokens it was made for; null: the files do not say
   readonly template: 'none' | 'lists tools' | 'no tools'; // of chats, and whether it writes tools that it is given
-  readonly remarks: readonly string[]; // sentences on what was read otherwise than the files say, or not needed
+  readonly remarks: readonly string[]; // sentences about tensors that were read differently than the files say, or are not needed
 }
 
 /** Lengths of text that are offered, in tokens. */
 export const LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768] as const;
 
-/** What can run a model that is talked to. */
+/** The engines that can run a model to talk to. */
 export type SpeakingEngine = 'gpu' | 'cpu';
 
-/** What opening a model for texts of so many tokens takes, beside what there is. */
+/** The memory needed to open a model for texts of `length` tokens, and the memory there is. */
 export interface MemoryPlan {
   readonly length: number; // most tokens of a text
   readonly engine: SpeakingEngine; // it would be opened on

@@ -4,7 +4,7 @@ export interface Attempt {
   readonly roles: Uint8Array;
 }
 
-/** How well the reward model agrees with those who were asked. */
+/** The pairs that the reward model learned from, and how well it fits and predicts them. */
 export interface Preferences {
   readonly pairs: number; // labelled by the simulated labeller so far
   readonly clicks: number; // labelled by a person
@@ -12,7 +12,7 @@ export interface Preferences {
   readonly agreement: number | null; // share of held-out pairs it orders as the labeller did; null before there are any
 }
 
-/** Pairs of rollouts laid end to end, the better one before the worse, in the order in which they were last spoken of. */
+/** Pairs of rollouts laid end to end, the better one before the worse, in the order in which they were last labelled. */
 export interface PackedPairs {
   readonly lengths: Int32Array; // (2 × pairs)
   readonly tokens: Int32Array; // (sum of lengths)

@@ -15,7 +15,7 @@ export interface AskForm {
 /** A task that a person wants played: in words, one for each blank ('' where it is left open), or by its number. */
 export type AskedTask = { readonly words: readonly string[] } | { readonly seed: number };
 
-/** Whose weights answer: those the run began with, or those it has now. */
+/** Which weights answer: those that the run began with, or those that it has now. */
 export const VOICES = ['begun', 'now'] as const;
 export type Voice = (typeof VOICES)[number];
 

@@ -6,7 +6,7 @@ export const Role = { pad: 0, prompt: 1, action: 2, observation: 3 } as const;
 export type Role = (typeof Role)[keyof typeof Role];
 
 /**
- * Which tokens are legal where, as a table a GPU can walk. A token v drawn in state s is legal iff
+ * Which tokens are legal in which state, as a table that a GPU can follow. A token v drawn in state s is legal iff
  * `next[s * vocabulary + v] >= 0`, and that entry is the state it leads to. Entering a state whose `stop` is 1
  * ends the turn: the row waits for its environment. State 0 is free: every token is legal and leads back to 0;
  * forced tokens are recorded in it.

@@ -47,11 +47,11 @@ export type TrainingEvent =
       readonly hint: string; // what to do
       readonly fatal: boolean; // the run cannot go on; false: the run that was there stays
       readonly fields: readonly FieldName[]; // knobs to look at
-      readonly cause?: ErrorCause; // where something more than going on can be done about it
+      readonly cause?: ErrorCause; // present if the page can offer more than continuing
     };
 
 /**
- * needs-model: the run learns beside a checkpoint that nobody has opened. non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. silent: the worker has not answered for
- * a while, but may.
+ * needs-model: the run trains adapters for a checkpoint that is not open. non-finite: an optimizer step was skipped, and a guarded run is back at
+ * its last finite update. silent: the worker has not answered for a while, but still may.
  */
 export type ErrorCause = 'needs-model' | 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';

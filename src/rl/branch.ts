@@ -8,21 +8,21 @@ import { Purpose, streamKey } from '../base/rng.ts';
 import { rollout } from './rollout.ts';
 import { batchView } from './summarize.ts';
 
-/** An episode to be played again, another way, or one that nobody has played. */
+/** An episode to play with given first tokens: a branch of a rollout, or a new episode. */
 export interface BranchRequest extends EpisodeSeeds {
-  readonly begin?: Reset; // begins it; the environment's own tasks without it
+  readonly begin?: Reset; // begins the episode; default: the environment's own `reset`
   readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
   readonly temperature: number;
   readonly greedy?: boolean; // the likeliest token each time
   readonly breathe?: () => Promise<void>; // between chunks of tokens: lets the event loop run
-  readonly take: number; // counter of the draws: the same take gives the same branch
+  readonly take: number; // chooses the random draws: the same number gives the same branch
 }
 
 /**
- * Plays a task again with the agent's first tokens given. The environment answers as it did, as long as the actions are the
- * same; draws come from a stream of their own. `policy` holds one row, and its batch is overwritten. Returns a batch of that
- * row with the log-probabilities its policy gives the given tokens too; nothing has learned from it. Throws when a given token
- * is not legal where it stands.
+ * Plays a task again with the agent's first tokens given. The environment answers as before, as long as the actions are the
+ * same. Tokens are drawn from a random stream of their own. `policy` must have one row; its batch is overwritten. Returns a batch of
+ * that row. It has the log-probabilities of the given tokens too, and nothing is trained on it. Throws if a given token is not legal at
+ * its position.
  */
 export async function branch(
   policy: Policy,

@@ -23,14 +23,14 @@ export interface FilteredGroups {
 }
 
 /**
- * Keeps the groups from whose rollouts there is most to learn. `scores` (B) are raw: summed rewards as the environment paid them,
- * before KL, normalisation or any other shaping, or the spread says nothing. A group is uniform when its scores lie within
- * 1e-6 of each other, a group of one too; its spread is 0.
+ * Keeps the groups that are worth learning from. `scores` (B) must be raw: sums of the environment's rewards before KL, normalisation
+ * or any other shaping, because the filter compares their spread. A group is uniform, with spread 0, if its scores lie within 1e-6 of
+ * each other; so is a group of one.
  *
  * `top-fraction` (StarPO-S, Wang et al. 2025, §4): the max(1, ⌊share·G⌋) groups of largest spread, ties to the lower id; a share of 1
- * keeps all. `top-p` (RAGEN-2, linear, zeros left out): groups of spread above 0 by falling spread, until they hold topP of
- * the sum less 0.01; topP ≥ 1 keeps every one that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
- * ones. All but `none` and `top-fraction` can keep nothing. Rows whose group is −1 already stay out and count nowhere.
+ * keeps all. `top-p` (RAGEN-2, linear, zeros left out): groups of spread above 0, the largest first, until their sum reaches
+ * topP of the total minus 0.01; topP ≥ 1 keeps every group that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
+ * ones. All modes but `none` and `top-fraction` may keep no group. Rows whose group is −1 stay out and are not counted.
  */
 export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {
   const spread = spreads(scores, groups);

@@ -4,10 +4,11 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
- * What must hold of an update, measured on the very tensors it used: how many observation tokens the policy loss moved and
- * the share of all d(loss)/d(log-probability) spent on them; reward that lies where no estimator looks, per rollout; rollouts whose
- * masks do not fit their tokens: a mask outside the response, or an agent's token that a mask of a row in the batch
- * leaves out, but for choices of one where `choicesOnly` says so, whose reward is handed on. Rows whose prompt was filtered out (`kept` 0) count nowhere.
+ * Checks on an update, measured on the tensors that it used: how many observation tokens have a gradient in the policy loss, and their
+ * share of all |d(loss)/d(log-probability)|; reward per rollout at tokens that no estimator reads; rollouts whose masks don't fit their
+ * tokens. Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly` tokens
+ * without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was filtered out (`kept` 0) are
+ * not counted.
  */
 export function invariants(
   record: EpisodeRecord,

@@ -7,11 +7,11 @@ import { nextKlCoef } from './klController.ts';
 export interface Penalty {
   /** What multiplies the KL in this batch: the knob, or what the controller has made of it since the knob last moved. */
   coefficient(config: RunConfig): number;
-  /** Steers it by the KL that was measured, where there is a target. */
+  /** Adjusts the coefficient by the measured KL, if there is a target. */
   observe(measured: Metrics, config: RunConfig, rows: number): void;
 }
 
-/** Starts at the knob; moving the knob starts again. What it has to remember it writes into `memory`. */
+/** The coefficient starts at the value of the knob, and starts again there when the knob changes. Its state is kept in `memory`. */
 export function createPenalty(memory: Progress['penalty'] = { knob: 0, current: 0 }): Penalty {
   return {
     coefficient({ klRewardCoef }) {

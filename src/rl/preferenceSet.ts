@@ -48,7 +48,7 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
     addPersons(pair) {
       clicks++;
       const key = keyOf(pair);
-      heldOut.delete(key); // what a person has taught is no test any more
+      heldOut.delete(key); // a pair that trains the model cannot test it
       keep(persons, key, pair, MOST_PAIRS);
     },
     draw(count, random) {
@@ -62,7 +62,7 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
   };
 }
 
-/** Pairs by what they are of, in the order in which they were last spoken of. */
+/** Pairs by their key, the pair that was added or labelled last at the end. */
 type Pairs = Map<string, Pair>;
 
 function packed(pairs: Pairs): PackedPairs {

@@ -22,8 +22,9 @@ export interface QueueRequest extends PlaySettings {
 
 /**
  * Plays each task once, as many at a time as the policy has rows: a row whose episode is over takes the next task before the
- * next chunk, so that none idles while tasks wait. What comes of a task does not depend on who plays beside it. Returns the
- * episodes in the order of the tasks, each a group by itself; what was written is not kept. `played` hears after each chunk how many are over. Overwrites the policy's batch.
+ * next chunk, so that no row idles while tasks wait. A task's episode does not depend on the tasks played beside it. Returns the
+ * episodes in the order of the tasks, each a group by itself, but not their tokens. Calls `played` after each chunk with the number of
+ * finished episodes. Overwrites the policy's batch.
  */
 export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,

@@ -55,7 +55,7 @@ export function optimizerSettings(config: RunConfig, update: number): OptimizerS
   const { beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
   const risen = Math.min(1, update / Math.max(1, config.rateWarmup));
   const [learningRate, criticLearningRate] = [config.learningRate * risen, config.criticLearningRate * risen];
-  // without a critic at work there is nothing to warm up, and freezing the policy would teach nobody
+  // without a critic there is nothing to warm up, and freezing the policy would only waste updates
   const criticOnly = update <= config.criticWarmup && usesCritic(config.estimator);
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
 }

@@ -72,7 +72,7 @@ function extrasOfStep(step: JsonObject, i: number) {
   );
 }
 
-/** What a step's prompt has that the step before it did not: all of it where the prompt was written again. */
+/** The part of a step's prompt that is new since the step before. If the prompt does not continue that step, all of it. */
 function since(before: { readonly input: string; readonly output: string }, input: string): string {
   if (before.input === '') return input;
   const whole = before.input + before.output;

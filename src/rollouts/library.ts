@@ -102,7 +102,7 @@ export class Library {
     return recordOf(open, parseLine(bytes).line, part, contextOf(pattern));
   }
 
-  /** Rows whose text has `words`, upper case or lower, found file after file; `share` is how far it is. Throws where a file is gone. */
+  /** Finds the rows whose text contains `words`, ignoring case, one file after another. `share` is the progress, 0 to 1. Throws if a file is gone. */
   async *search(
     words: string,
     pattern: SplitPattern,
@@ -252,7 +252,7 @@ export class Library {
     const groups: string[] = [];
     const groupOf = ({ record: { group, step }, file }: Taken) => {
       if (group === null) return -1;
-      // groups are counted again in each run, and in each step
+      // group names are only unique within a run and a step
       const key = `${step} ${group} ${this.#files[file]?.run ?? ''}`;
       const known = this.#groups.get(key);
       if (known !== undefined) return known;

@@ -42,7 +42,7 @@ export function piecesOfMessages(messages: readonly JsonObject[], pattern: Split
   });
 }
 
-/** The pieces of one chat message. Throws BadLine for a role that is none. */
+/** The pieces of one chat message. Throws BadLine for an unknown role. */
 export function piecesOfMessage(message: JsonObject, pattern: SplitPattern, spoken: boolean): Piece[] {
   const named = textOrNull(message, 'role') ?? '';
   const known = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;

@@ -21,7 +21,7 @@ import { bareRecord, type RolloutRecord, type Segment, type SegmentKind, type To
 export const OWN_FORMAT = 'rollout-playground';
 export const OWN_VERSION = 1;
 
-/** Lists with an entry a token, by their keys, and which tokens each speaks of. */
+/** The lists with one entry per token, by key, and the tokens that each applies to. */
 const OWN_CHANNELS = {
   loss_mask: { channel: 'loss', of: 'response' },
   advantage_mask: { channel: 'credit', of: 'response' },

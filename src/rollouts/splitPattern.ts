@@ -60,9 +60,9 @@ export function splitByTags(text: string, pattern: SplitPattern): Piece[] {
 }
 
 /**
- * Splits a text of which nobody said who wrote what; every character stays. `begin` writes until a line or a tag says otherwise.
- * Tags of thoughts, calls and answers count in the agent's words alone: a system message that explains them calls nothing. `glued`:
- * roles may also stand at the end of a line's last word, as `isGlued` says.
+ * Splits a text that does not say who wrote which part. Every character is kept. The text belongs to the role `begin` until a line or a
+ * tag names another. Tags of thoughts, calls and answers count only in the agent's text, because a system message may explain them.
+ * With `glued`, a role may also stand at the end of a line's last word; see `isGlued`.
  */
 export function split(text: string, pattern: SplitPattern, begin: SegmentRole, glued = false): Piece[] {
   const finder = finderOf(pattern, glued);

@@ -9,9 +9,9 @@ const READ = ['step', 'prompt', 'completion', 'advantage'];
 
 /**
  * TRL's `completions_{step}.parquet` (`log_completions`): prompt, completion, a column for each reward function, what `log_extra` added,
- * advantage; in some versions what `log_extra` added comes last. Which number columns are rewards, and what they weigh, the file does not say.
- * TRL writes rewards as floats, before the advantage, so whole numbers and later columns are none. The sum of the others at weight 1 is a
- * guess; so is the group, which is taken to be the rollouts of the same prompt.
+ * advantage; in some versions the columns of `log_extra` come last. The file does not say which number columns are rewards, or their weights.
+ * TRL writes rewards as floats, before the advantage, so columns of whole numbers and later columns are not rewards. The total reward is a
+ * guess: the sum of the other columns, each with weight 1. The group is a guess too: rollouts with the same prompt.
  */
 export const trl: Format = {
   name: 'trl',

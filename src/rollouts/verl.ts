@@ -48,7 +48,7 @@ function readVerl(line: JsonObject, { pattern }: ReadingContext): RolloutRecord 
   });
 }
 
-/** What stands in the prompt was given, whoever wrote it once: no turn of this rollout. */
+/** Text in the prompt was given, so it is not a turn of this rollout, even if an assistant wrote it. */
 function asPrompt(role: string) {
   return role === 'action' ? ({ role: 'prompt', kind: 'prompt' } as const) : {};
 }

@@ -40,7 +40,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Knobs that differ from what they are at first, and the environment and the estimator, which say what the numbers mean. */
+/** The knobs that differ from their defaults. Environment and estimator are always included, because they say what the numbers mean. */
 function changedKnobs(config: RunConfig): Readonly<Record<string, string | number>> {
   const changed = Object.entries(config).filter(
     ([name, value]) =>

@@ -36,20 +36,20 @@ export interface SavedRewardModel {
   readonly memory: RewardModelMemory;
 }
 
-/** A run between two updates, as plain data: all it takes to go on bit for bit on the same backend. */
+/** A run between two updates, as plain data: everything needed to continue with the same bits on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
-  readonly begun: RunConfig; // warm start and reference are made from it again
+  readonly begun: RunConfig; // warm start and reference are computed from it
   readonly config: RunConfig; // as it is now
   readonly vocabulary: readonly string[];
-  readonly kernels?: string; // of a GPU, by name: others round otherwise
+  readonly kernels?: string; // of a GPU, by name: other kernels round differently
   readonly networks: SavedPolicy;
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
-  readonly chatTokenizer?: ChatTokenizerFiles; // what its model speaks; without it the words of `vocabulary`
-  readonly base?: BaseMark; // the checkpoint that its networks are adapters beside; that has the vocabulary then
-  readonly start?: Tensors; // with which it began to learn by reward, where no seed makes them again: another program's, or those beside a base, once they are imitated
-  readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
+  readonly chatTokenizer?: ChatTokenizerFiles; // of a text model; absent if the model uses the words of `vocabulary`
+  readonly base?: BaseMark; // the checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint
+  readonly start?: Tensors; // the weights at the start of reinforcement learning, if a seed cannot make them again: another program's, or adapters after imitation
+  readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }
 
 /** Puts a checkpoint together, sealed with its checksum; `progress` is copied, the networks are not. */
@@ -62,7 +62,7 @@ function sumOf(checkpoint: object): string {
   return checksumOf({ ...checkpoint, sum: null });
 }
 
-/** The same run under other knobs from here on, sealed again. */
+/** The same checkpoint with other knobs from here on, and a new checksum. */
 export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
   return checkpointOf({ ...checkpoint, config });
 }
@@ -118,8 +118,8 @@ export class CheckpointError extends Error {
 
 /**
  * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws
- * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, progress or pairs that
- * do not read, and anything that is not what its checksum was made of. Whether the tensors fit the model is for the model to say.
+ * CheckpointError for another version, invalid knobs, a tensor that is not a float32 array or not finite, invalid progress or pairs,
+ * and a checksum that does not match. It does not check whether the tensors fit the model.
  */
 export function readCheckpoint(value: unknown): Checkpoint {
   const saved = asRecord(value, 'the save');
@@ -151,7 +151,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // sealed again: what an older page did not write is in it now, or has another name
+  return checkpointOf(read); // with a new checksum: fields that an older page did not write, or named differently, are in it now
 }
 
 /** The sentence for contents that are not those a checksum was made of. */

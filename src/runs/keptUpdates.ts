@@ -1,12 +1,12 @@
-/** Updates of a run that are kept to look back at. */
+/** The number of updates of a run that are kept to look back at. */
 export const KEPT_UPDATES = 64;
-/** So many of the newest are kept whatever their age: they can be scrubbed one by one. */
+/** This many of the newest are always kept, so that the person can go through them one by one. */
 const DENSE = 24;
 
 /**
- * The one of `updates` (ascending) that is missed least: between the first, which is never it, and the newest 24, the one whose
- * neighbours are closest together, the oldest of those. So what is kept spreads over the whole run, finer towards its end. Of fewer
- * than 26 it is the oldest. Throws without any.
+ * The one of `updates` (ascending) to drop next. It is never the first or one of the newest 24. Of the others it is the one whose
+ * neighbours are closest together, the oldest of several. So the kept updates spread over the whole run, and are denser towards its end.
+ * With fewer than 26 updates it is the oldest. Throws if `updates` is empty.
  */
 export function leastMissed(updates: readonly number[]): number {
   const [first] = updates;

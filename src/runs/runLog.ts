@@ -17,14 +17,14 @@ export interface Opened {
 /** Changes of knobs that are kept. */
 const MOST_CHANGES = 40;
 
-/** A run that grows: what its events make of it, be it in the lab, in an arm or on the command line. */
+/** Builds a run from training events, for the lab, an arm or the command line. The run grows with each event. */
 export class RunLog {
   readonly series = new Map<MetricName, Series>(); // of the run; they grow in place
   #run: Run;
   #finished = false;
   #failure: string | null = null;
 
-  /** Goes on from `run`, whose curves are copied as far as its last update. */
+  /** Continues `run`. Its curves are copied up to its last update. */
   constructor(run: Run) {
     this.#run = { ...run, series: this.series };
     for (const [name, series] of run.series) this.series.set(name, Series.of(series.upTo(run.update)));

@@ -10,8 +10,8 @@ export interface Smoothed {
 }
 
 /**
- * An exponential moving average without the pull towards 0 of its first points: the average is divided by the weight that it has
- * gathered, as TensorBoard does. A constant stays what it is from its first point; with `weight` 0 every point is left as it is.
+ * An exponential moving average whose first points are not pulled towards 0: the average is divided by the sum of its weights so far, as
+ * in TensorBoard. A constant curve stays unchanged from its first point on. With `weight` 0 every point stays unchanged.
  */
 export class Smoother {
   readonly #weight: number;

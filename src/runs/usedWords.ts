@@ -3,8 +3,8 @@ import type { Recording } from './recording.ts';
 import type { RecordedReadings } from './recordedReadings.ts';
 
 /**
- * A recording whose vocabulary holds the words it says and no others, numbered in the order of the old one; what pads keeps
- * number 0. Of a checkpoint's tens of thousands of tokens a few hundred are said.
+ * The recording with a vocabulary of only the words that occur in it, renumbered in the old order. The padding word keeps number 0. It
+ * makes a recording smaller: of a checkpoint's tens of thousands of tokens only a few hundred occur.
  */
 export function withUsedWords(recording: Recording): Recording {
   const used = new Set([0]);

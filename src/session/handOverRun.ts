@@ -37,7 +37,7 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
 /** The environment of a run that can be handed over; throws HandoverError for one that cannot. */
 export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
   const { begun, chatTokenizer = null } = run.checkpoint;
-  // its environment could not be opened without the checkpoint, which nobody has to look for in vain
+  // say so at once: opening the environment would first ask for the checkpoint
   if (begun.model === 'checkpoint') throw new HandoverError({ name: begun.env }, begun);
   const { env } = await openEnvironment(begun, { facts: run.facts, chatTokenizer }, host);
   checkHandover(env, begun);

@@ -25,7 +25,7 @@ export class RunHistory {
   #branched = 0;
   #held: number | null = null;
 
-  /** The update that somebody looks at is kept, come what may; null: none is. */
+  /** Keeps this update in any case, because the page shows it. Null: the page shows none. */
   hold(update: number | null): void {
     this.#held = update;
   }

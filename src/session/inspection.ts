@@ -120,12 +120,12 @@ const ANSWERING: Answering = {
 
 /** Passes over a row that a token's move takes: forward and back before the update, forward before and after it. */
 const READING_PASSES = 5;
-/** Passes over a batch that a step takes which is done again: forward and back, and the same for each rollout by itself. */
+/** The passes over a batch that repeating an optimizer step takes: forward and backward, and both again for each rollout alone. */
 const LEARNING_PASSES = 7;
-/** How much longer a token takes that is drawn than one that is read. */
+/** How many times as long drawing a token takes as reading one. */
 const DRAWING = 2;
 
-/** The answer, or what it would cost where that is much and nobody wants it `anyway`. */
+/** The answer; if it would cost a lot and the question does not want it `anyway`, only the cost. */
 async function unlessDear<T>(
   by: Readers,
   { tokens, rows, anyway }: { readonly tokens: number; readonly rows: number; readonly anyway: boolean },

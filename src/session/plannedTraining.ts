@@ -7,7 +7,10 @@ import { openEnvironment } from './environment.ts';
 import type { Host } from './host.ts';
 import { trainingPlan } from './trainingMemory.ts';
 
-/** What a run would take beside a checkpoint whose headers were read, on the GPU where there is one and it fits, else on the CPU. Throws ConfigError where its knobs contradict each other, and what `openEnvironment` does. */
+/**
+ * The memory that a run would need for training adapters of a checkpoint whose headers were read: on the GPU if there is one and it fits, else on
+ * the CPU. Throws ConfigError if knobs contradict each other, and what `openEnvironment` throws.
+ */
 export async function plannedTraining(
   config: RunConfig,
   base: Pick<BaseCheckpoint, 'model' | 'weights' | 'chatTokenizer'>,

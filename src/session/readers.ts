@@ -139,7 +139,7 @@ export class Readers {
     return { ...kept, row: 0 };
   }
 
-  /** Gives their memory back. */
+  /** Frees their memory. */
   dispose(): void {
     this.beside?.close();
     this.#reader?.destroy();
@@ -147,6 +147,6 @@ export class Readers {
   }
 }
 
-/** An answer that takes more is only given to somebody who wants it all the same. */
+/** Limits of time and memory. An answer that takes more is only computed if the question asks for it anyway. */
 const UNASKED_SECONDS = 30;
 const UNASKED_BYTES = 2 ** 28;

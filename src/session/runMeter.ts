@@ -57,14 +57,14 @@ export class RunMeter {
     return event.update > 0 ? times : null;
   }
 
-  /** Nothing is pulled for now. Who waits for an update that is paused hears so. */
+  /** Call it when training pauses. A measurement that waits for the end of an update is refused if the run is paused within one. */
   async pause(policy: Policy | undefined): Promise<void> {
     this.clock.stop();
     if (this.midway) this.refuse('The run is paused within an update. Step one update, then measure.');
     else if (policy) await this.measure(policy);
   }
 
-  /** Tells a profile when the update under way has ended, at once if there is none. A later asker takes an earlier one's place. */
+  /** Measures a profile when the current update has ended, or at once if none is running, and passes it to `tell`. A later call replaces an earlier one. */
   async ask(tell: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
     this.refuse('Another measurement was started in the meantime.');
     this.asker = tell;

@@ -4,10 +4,10 @@ import type { Facts } from '../facts/facts.ts';
 
 type ShippedFile = (path: string) => Promise<ArrayBuffer | null>;
 
-// by who reads them, and by file; the same object each time: what is made of it can be kept
+// by reader and file; always the same object, so that what is computed from it can be cached
 const read = new WeakMap<ShippedFile, Map<string, Facts>>();
 
-/** What a run asks about: the facts that are shipped, or a person's own; null if there are none, or none are asked about. */
+/** The facts that a run asks about: those that come with the page, or the person's own. Null if the environment asks about no facts, or there are none. */
 export async function factsFor({ env }: RunConfig, own: Facts | null, shippedFile: ShippedFile): Promise<Facts | null> {
   const { facts } = ENVIRONMENTS[env];
   if (facts === undefined || facts === 'own') return facts ? own : null;

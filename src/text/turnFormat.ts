@@ -6,11 +6,11 @@ export type CallValues = JsonRecord;
 
 /** How an episode begins. */
 export interface Beginning {
-  readonly system: string | null; // what the agent is and what it is to do
+  readonly system: string | null; // the agent's role and its job
   readonly question: string;
 }
 
-/** How a mistake repeats words of the agent: cut where they are too long. */
+/** Shortens the agent's words if they are too long, to repeat them in a message about a mistake. */
 export type Quote = (words: string) => string;
 
 /** What is wrong with a turn, by kind, and in words for the agent. */
@@ -19,7 +19,7 @@ export interface TurnMistake {
   readonly said: string;
 }
 
-/** What a turn says. */
+/** The content of a turn. */
 export type ReadTurn =
   | {
       readonly kind: 'call';
@@ -43,13 +43,13 @@ export interface TurnFormat {
   readonly name: 'tags' | 'hermes';
   readonly codec: Codec;
   readonly stops: readonly number[]; // ids that end a turn
-  /** What stands before the first turn. */
+  /** The ids before the first turn. */
   readonly promptIds: (beginning: Beginning) => readonly number[];
   /** What follows a turn, up to where the next begins. `stopped` says whether the turn ended with a stop id of its own; without one it is forced first. */
   readonly observationIds: (observation: string, stopped: boolean) => readonly number[];
   /** A turn as the agent would draw it, its stop id at the end. */
   readonly turnIds: (turn: WrittenTurn) => readonly number[];
-  /** What a turn says; a stop id at its end is none of its text. A mistake of the agent is data, never an exception; it repeats the agent's words by `quote`. */
+  /** Reads a turn. A stop id at its end is not part of its text. A mistake of the agent is returned, not thrown; `quote` shortens the agent's words in it. */
   readonly read: (turn: readonly number[], quote?: Quote) => ReadTurn;
 }
 

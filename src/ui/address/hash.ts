@@ -145,7 +145,7 @@ export function readHash(hash: string): Address {
   return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
 }
 
-/** The knobs of the preset that an address names; null where it names none, and if there is none of that name, which is told. */
+/** The knobs of the preset that an address names; null if it names none, or an unknown one, which is added to `corrections`. */
 function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
   const text = asked.get(PRESET);
   if (text === undefined) return null;
@@ -155,7 +155,7 @@ function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): Ru
   return null;
 }
 
-/** What an address asks for, by name; the last of several counts. A screen that is none, and what does not count, is told. */
+/** The settings in an address, by name; the last of several with one name counts. Unknown screens and ignored settings are added to `corrections`. */
 export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const at = hash.indexOf('?');
   const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];

@@ -15,14 +15,14 @@ export interface Source {
   readonly vocabulary?: readonly string[]; // of the batch; without it that of the batch in view
 }
 
-/** Why nothing was answered; `cost`: because it takes so much, and nobody wanted it anyway. */
+/** The reason why there is no answer. `cost` is set if it would take long and was not asked for `anyway`. */
 export interface Missing {
   readonly ok: false;
   readonly message: string;
   readonly cost?: Cost;
 }
 
-/** What was answered, or why nothing was. */
+/** The answer, or why there is none. */
 export type Reply<K extends Answer['kind']> =
   { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | Missing;
 
@@ -93,7 +93,7 @@ export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway
   return { kind: 'logprobs', update: batch.update, row: null, anyway };
 }
 
-/** Log-probabilities of a row's tokens before and after its update; null where the weights are not kept any more. Whoever has tokens coloured by it wants it. */
+/** Log-probabilities of a row's tokens before and after its update; null if the weights are no longer kept. It is always computed, whatever it costs, because a person chose to colour tokens by it. */
 export async function movedTokens(source: Source): Promise<Moved | null> {
   const asked = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
   const got = reply(asked, 'logprobs');

@@ -10,17 +10,17 @@ interface Turned {
 }
 let last: Turned | null = null;
 
-/** Notes changes that are sent to a run; `applied` is what it has until they act. */
+/** Notes changes that are sent to a run. `applied` is the configuration until they act. */
 export function noteSent(changes: Partial<RunConfig>, applied: RunConfig): void {
   for (const name of Object.keys(changes) as FieldName[]) if (!before.has(name)) before.set(name, applied[name]);
 }
 
-/** The knob that was changed last in the run under way, and what it was; null where none was. */
+/** The knob that was changed last in the run under way, with its value before; null if none was changed. */
 export function lastTurned(): Turned | null {
   return last;
 }
 
-/** Forgets them: the run they were sent to is gone. */
+/** Forgets all noted changes, because their run is gone. */
 export function forgetSent(): void {
   before.clear();
   last = null;

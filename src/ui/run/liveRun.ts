@@ -88,7 +88,7 @@ export function runAt(checkpoint: Checkpoint, facts: Facts | null): Run | null {
   return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint, facts };
 }
 
-/** Puts the run under way into the list now. A run without an update is none. */
+/** Puts the run under way into the list of runs at once, unless it has no finished update yet. */
 export function listRun(): void {
   clearTimeout(timer);
   timer = undefined;

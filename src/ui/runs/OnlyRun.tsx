@@ -5,7 +5,7 @@ import { hashOf } from '../address/hash.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/numberText.ts';
 
-/** What a run is that has no other beside it: the knobs that are not as its preset has them, and where one can go on from it. */
+/** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
 export function OnlyRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
   const own = presetConfig(preset);

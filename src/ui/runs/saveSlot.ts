@@ -9,14 +9,14 @@ const locks = () => (navigator as Partial<Navigator>).locks;
 
 /** A lock that was asked for. */
 interface Asked {
-  readonly held: Promise<boolean>; // false: somebody has it, or there are no locks
-  readonly release: () => void; // it is given back, or not taken where it comes later
+  readonly held: Promise<boolean>; // false: another tab has it, or there are no locks
+  readonly release: () => void; // releases the lock, or cancels the request
 }
 
 let own: string | null = null;
 let lock: Asked | null = null; // of `own`
 
-/** Where this tab saves its runs: a place of its own, named at the first call, and kept from other tabs while this one is open. */
+/** The slot where this tab saves its runs. It is created at the first call. A lock keeps other tabs off it while this tab is open. */
 export function ownSaveSlot(): string {
   if (own === null) {
     own = freshSaveSlot();
@@ -25,13 +25,13 @@ export function ownSaveSlot(): string {
   return own;
 }
 
-/** A place that no run was saved at yet. */
+/** A new slot, in which no run has been saved yet. */
 export function freshSaveSlot(): string {
   const chance = crypto.getRandomValues(new Uint32Array(2));
   return `${Date.now().toString(36).padStart(9, '0')}-${[...chance].map((n) => n.toString(36)).join('')}`;
 }
 
-/** Whether the run kept at `slot` goes on in this tab, saved there from now on; false where another tab has it, or where nobody can tell. */
+/** Takes over a slot: from now on this tab saves its run there. False if another tab has the slot, or if the browser has no locks to tell. */
 export async function takeSaveSlot(slot: string): Promise<boolean> {
   if (slot === own) return true;
   const next = ask(slot);
@@ -41,7 +41,7 @@ export async function takeSaveSlot(slot: string): Promise<boolean> {
   return true;
 }
 
-/** Whether no open tab saves its run at `slot`. Where there are no locks nobody can tell: yes. */
+/** Whether no open tab saves its run in `slot`. True if the browser has no locks, because then it cannot be known. */
 export async function isFree(slot: string): Promise<boolean> {
   if (slot === own) return false;
   const shared = locks();
@@ -55,7 +55,7 @@ export async function isFree(slot: string): Promise<boolean> {
   return false;
 }
 
-/** Asks for the lock of `slot`, which keeps it from others until it is released. */
+/** Requests the lock of `slot`, which keeps other tabs off it until released. */
 function ask(slot: string): Asked {
   let release: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (release = resolve));

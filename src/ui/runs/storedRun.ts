@@ -84,7 +84,7 @@ function readPage(value: unknown) {
   return { series: readSeries(points), changes: flags, config: readConfig(page['config']), named };
 }
 
-/** Curves drawn again from their points; what is no metric any more is left out. */
+/** Curves drawn again from their points; curves of metrics that no longer exist are left out. */
 function readSeries(points: ReadonlyMap<unknown, unknown>): Map<MetricName, Series> {
   const series = new Map<MetricName, Series>();
   for (const [key, curve] of points) {
