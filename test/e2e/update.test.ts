@@ -97,7 +97,7 @@ test('WOW-36: the largest changes shown are those of a fresh forward pass under 
   session.dispose();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 180_000);
+});
 
 const NODE = {
   gpu: undefined,
@@ -116,8 +116,8 @@ test('WOW-34: contributions of rollouts, momentum and the residual add up to the
   for (const nth of [0, 3]) {
     await page.locator('.change').nth(nth).click();
     const why = page.locator('main').getByTestId('why');
-    await why.waitFor();
-    await expect.poll(async () => (await page.getByTestId('moved').textContent())?.slice(0, 5)).toBeTruthy();
+    // until it is about the token that was pressed now
+    await page.locator('main [data-testid="why"][aria-busy="false"]').waitFor();
     const causes = await why.locator('.why-bar').evaluateAll((all) => all.map((bar) => bar.getAttribute('data-cause')));
     expect(causes).toEqual(expect.arrayContaining(['momentum', 'kl', 'entropy', 'decay', 'residual']));
     const parts = (await why.locator('.why-part').allTextContents()).map((text) => numberIn(text.slice(2)));
@@ -126,21 +126,25 @@ test('WOW-34: contributions of rollouts, momentum and the residual add up to the
     expect(Math.abs(measured)).toBeGreaterThan(0.001);
     expect(Math.abs(parts.reduce((a, b) => a + b, 0) - measured)).toBeLessThan(1e-3);
     // and the measured change is that of the probabilities which the inspector shows
-    const [, was, is] = /^(\S+) → (\S+)/.exec((await page.getByTestId('moved').textContent()) ?? '') ?? [];
-    expect(Math.abs(Math.log(Number(is) / Number(was)) - measured)).toBeLessThan(0.02); // three digits each
+    const apart = async () => {
+      const [, was, is] = /^(\S+) → (\S+)/.exec((await page.getByTestId('moved').textContent()) ?? '') ?? [];
+      return Math.abs(Math.log(Number(is) / Number(was)) - measured);
+    };
+    await expect.poll(apart).toBeLessThan(0.02); // three digits each
 
     const top = parts[0]!;
     const predicted = await part(page, 'why-predicted');
     await why.getByRole('checkbox').first().uncheck();
-    expect(Math.abs((await part(page, 'why-predicted')) - (predicted - top))).toBeLessThan(2e-4);
+    const beside = async () => Math.abs((await part(page, 'why-predicted')) - (predicted - top));
+    await expect.poll(beside).toBeLessThan(2e-4);
     await why.getByText(top > 0 ? '▼ lower by' : '▲ higher by').waitFor();
     await why.getByRole('checkbox').first().check();
-    expect(await part(page, 'why-predicted')).toBe(predicted);
+    await expect.poll(() => part(page, 'why-predicted')).toBe(predicted);
   }
   expect(await checksum(page)).toBe(sum);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 180_000);
+});
 
 test('WOW-39: while M is held the fills are those of both masks off, nothing is learned, and let go they are as before', async () => {
   const { page, problems } = await visitStill(browser, { hash: `${RUN}&epochs=1&minibatches=1` });
@@ -178,7 +182,7 @@ test('WOW-39: while M is held the fills are those of both masks off, nothing is 
   expect(await fills(page)).toEqual(before);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 180_000);
+});
 
 const fills = async (page: Page) => {
   await allTurnsDrawn(page);
@@ -202,6 +206,7 @@ test('attention is shown for each head and layer over the tokens before; a head 
   await view.waitFor();
   for (const layer of ['layer 1', 'layer 2']) {
     await view.getByRole('button', { name: layer }).click();
+    await view.getByRole('button', { name: layer, pressed: true }).waitFor();
     const rows = await view
       .locator('tbody tr')
       .evaluateAll((all) =>
@@ -225,15 +230,14 @@ test('attention is shown for each head and layer over the tokens before; a head 
 test('what is chosen on the update screen stays chosen on the others', async () => {
   const { page } = await visitStill(browser, { hash: RUN });
   await updateScreen(page);
-  await page.locator('.change').nth(2).click();
-  const { selection } = await read(page);
-  const [row, t] = await page
-    .locator('.change')
-    .nth(2)
-    .evaluate((button) => [button.getAttribute('data-row'), button.getAttribute('data-position')].map(Number));
-  expect([selection.row, selection.token]).toEqual([row, t]);
+  const change = page.locator('.change').nth(2);
+  const [row, t] = await change.evaluate((button) =>
+    [button.getAttribute('data-row'), button.getAttribute('data-position')].map(Number),
+  );
+  await change.click();
+  await expect.poll(async () => (await read(page)).selection).toMatchObject({ row, token: t });
   await page.keyboard.press('l');
-  expect(await page.locator(`[data-token="${t}"]`).getAttribute('aria-pressed')).toBe('true');
+  await page.locator(`[data-token="${t}"][aria-pressed="true"]`).waitFor();
   await expect.poll(() => page.url()).toContain(`token=${t}`);
   await page.context().close();
 });
@@ -244,6 +248,7 @@ test('on a phone the update screen fits, and every control is 44 px', async () =
   await page.locator('.views').getByRole('link', { name: 'Update' }).tap();
   await page.locator('.change').first().tap();
   await page.getByTestId('why').first().waitFor();
+  await page.getByTestId('distribution').waitFor();
   expect(await tooSmall(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();

@@ -43,7 +43,12 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   if (!why) return <p className="faint">The weights of this update are no longer kept.</p>;
   return (
     <>
-      <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />
+      <Bars
+        key={`${asked.subject.row} ${asked.subject.t}`}
+        why={why}
+        source={asked.subject}
+        busy={asked.subject !== subject}
+      />
       {cost && (
         <p className="faint">
           Splitting by rollout takes {costWords(cost)}.{' '}
@@ -56,7 +61,13 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   );
 }
 
-function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Source }) {
+interface BarsProps {
+  readonly why: WhyAnswer;
+  readonly source: Source;
+  readonly busy: boolean; // what has been chosen since is yet to be answered
+}
+
+function Bars({ why, source, busy }: BarsProps) {
   const { batch, row } = source;
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
   const bars = useMemo(
@@ -73,7 +84,7 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
     setLeft(next);
   };
   return (
-    <div className="why" data-testid="why">
+    <div className="why" data-testid="why" aria-busy={busy}>
       <p>
         log π {exact(why.before)} → {exact(why.after)}:{' '}
         <b data-testid="why-measured">
