@@ -83,8 +83,8 @@ const MODEL: ModelConfig = {
 };
 
 /**
- * Runs the cases of an `advantages` file on the GPU and in the float64 oracle; two lines an estimator and table, the worst
- * case each. An estimator nobody knows is a line that fails. Files of another kind give no line; one that is malformed throws.
+ * Runs the cases of an `advantages` file on the GPU and in the float64 oracle; returns two lines per estimator and table,
+ * each with the worst case. An unknown estimator gives a line that fails. A file of another kind gives no line, a malformed one throws.
  */
 export async function checkAdvantages(gpu: GPU | undefined, text: string, file = 'advantages'): Promise<GoldenLine[]> {
   const cases = readAdvantages(file, text);

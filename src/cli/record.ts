@@ -27,12 +27,12 @@ import { recordUpdate } from './recordUpdate.ts';
 const USAGE =
   'npm run record -- PRESET… [--model FILE.gguf|FOLDER]   (trains each preset and writes what the page plays of it, under public/recordings)';
 const FIRST: PresetName = 'number-hunt'; // the page's own first one
-/** Shares of a run whose batches are kept: early ones close together, for that is where it learns most. */
+/** The batches that are kept, by share of the run. They are closer together early, where it learns most. */
 const KEPT = [0, 1 / 16, 5 / 32, 3 / 8, 1];
 const KEPT_TEXT = [0, 1]; // its rollouts are ten times as long
 const MOST_KB = 150;
 const MOST_FACTS_BYTES = 1e6;
-/** Curves that are kept: all but what the machine took, which would be told of another than the reader's. */
+/** The curves that are kept: all but those of time and memory, which would describe another machine than the reader's. */
 const KEPT_CURVES = (Object.keys(METRICS) as MetricName[]).filter((name) => !(name in ENGINE_METRICS));
 
 /** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
@@ -50,7 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
   return most <= MOST_KB ? 0 : 1;
 }
 
-/** What is to be recorded, and beside what. Throws ConfigError for flags that are none. */
+/** The presets to record, and the checkpoint to train adapters for. Throws ConfigError for unknown flags. */
 function asked(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: { model: { type: 'string' } } });

@@ -1,16 +1,16 @@
 import { constants } from 'node:os';
 
-/** That a person or a scheduler wants a program to end. */
+/** A request by a person or a scheduler to end the program. */
 export interface Stopping {
   readonly signal: AbortSignal;
-  /** What shells and schedulers know the end by: 128 and the signal's number, 130 for Ctrl-C; 0: nobody wants it. */
+  /** The exit code by which shells and schedulers recognise the signal: 128 plus its number, 130 for Ctrl-C; 0 without a signal. */
   readonly exitCode: () => number;
 }
 
-/** A terminal's Ctrl-C may come twice at once: by itself and through whoever started the program. */
+/** Ctrl-C in a terminal may arrive twice at once: directly and through the parent process. A second signal within this time, ms, is ignored. */
 const SAME_MS = 1000;
 
-/** Hears SIGINT and SIGTERM. The first asks the program to end by itself; one more, a second later, ends it at once. */
+/** Handles SIGINT and SIGTERM. The first asks the program to end by itself; another one, more than a second later, ends it at once. */
 export function stopping(now: () => number): Stopping {
   const abort = new AbortController();
   let code = 0;

@@ -28,7 +28,7 @@ export function worldFacts(options: FactSearchOptions, facts: Facts | null): Too
   return factSearch('world-facts', 'World facts', options, facts);
 }
 
-/** The same over facts that a person brings. Throws ConfigError if there are none, or too few for two questions. */
+/** Questions over facts that a person brings. Throws ConfigError if there are none, or too few for two questions. */
 export function yourFacts(options: FactSearchOptions, facts: Facts | null): ToolEnv {
   return factSearch('your-facts', 'Your facts', options, facts);
 }
@@ -126,7 +126,7 @@ function slotWords(letter: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `${letter}${i}`);
 }
 
-/** The questions of each length, made when they are first asked for. Throws ConfigError if there are none of `hops` to train on, or none to hold out. */
+/** The questions of each length, made at the first use. Throws ConfigError if no questions of `hops` can be trained on, or none can be held out. */
 function questionPools(world: FactWorld, hops: number): (length: number) => Questions {
   const aside = setAside(world);
   const pools = new Map<number, Questions>();

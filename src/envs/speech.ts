@@ -1,28 +1,28 @@
 import { ERROR_WORD } from './vocab.ts';
 import type { ParsedTurn } from './turn.ts';
 
-/** A turn that says nothing the environment knows, and what is said of it. */
+/** A turn that the environment cannot read, and the observation that says so. */
 export interface Mistake {
   readonly kind: 'mistake';
   readonly said: readonly string[]; // words, as an observation
 }
 
-/** What is said of a mistake where nothing better is known. */
+/** The mistake without an explanation. */
 export const MISTAKE: Mistake = { kind: 'mistake', said: [ERROR_WORD] };
 
 /**
- * How an environment and its agent speak: words on the environment's side, ids of a model on the agent's. Tasks know words alone, so
- * another way of writing them needs no other environment.
+ * Translates between an environment, which uses words, and an agent, which uses token ids. Tasks use only words, so another way of
+ * writing them needs no other environment.
  */
 export interface Speech {
-  /** The ids a task opens with, from its words and its question as people read it. */
+  /** The prompt of a task, as ids, from its words and its readable question. */
   readonly prompt: (words: readonly string[], question: string) => readonly number[];
-  /** A turn as the agent drew it. */
+  /** Reads a turn that the agent drew. */
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
-  /** The ids that tell the agent what came of its turn `action`, up to where it draws again. */
+  /** The observation after the turn `action`, as ids, up to where the agent draws again. */
   readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
   /** A turn of tags and words (`<call> w </call>`) as an agent would draw it. */
   readonly action: (words: readonly string[]) => readonly number[];
-  /** What each id stands for in an episode, from what its words do. Throws on a name for what is no word. */
+  /** The name that each id stands for in an episode, from the names of words. Throws if a name belongs to no word of the vocabulary. */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
 }

@@ -5,15 +5,15 @@ export type Side = 'train' | 'held-out';
 
 /** Share of an environment's tasks that is kept from training. */
 export const HELD_OUT_SHARE = 0.2;
-/** Draws until one is on its side: four of five miss at most, so as many in a row mean that there is none. */
+/** The most draws to find a task on one side. At least a fifth of all tasks are on each side, so this many misses mean that there is none. */
 const MOST_DRAWS = 2000;
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * The side a task is on, by a hash of what it is (FNV-1a over UTF-16 units, mixed by pcg4d), never of the seed it was drawn
- * with: two equal tasks are on the same side in every run, so no task is both trained on and held out.
+ * The side a task is on, by a hash of its `key` (FNV-1a over UTF-16 units, mixed by pcg4d). The seed that drew it does not matter, so
+ * two equal tasks are on the same side in every run, and no task is both trained on and held out.
  */
 export function sideOf(key: string): Side {
   let hash = FNV_OFFSET;
@@ -23,7 +23,7 @@ export function sideOf(key: string): Side {
   return (mixed[0] ?? 0) < HELD_OUT_SHARE * 2 ** 32 ? 'held-out' : 'train';
 }
 
-/** The first of the tasks that `draw` makes that is on a side. Throws where thousands in a row are on the other. */
+/** Calls `draw` until it returns a task on `side`. Throws after 2,000 tasks on the other side. */
 export function drawOn<T extends { readonly key: string }>(side: Side, draw: () => T): T {
   for (let count = 0; count < MOST_DRAWS; count++) {
     const task = draw();

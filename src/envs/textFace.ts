@@ -1,28 +1,28 @@
 import type { ToolFace } from '../text/toolSchema.ts';
 import type { CallValues, Quote, WrittenTurn } from '../text/turnFormat.ts';
 
-/** What is wrong with arguments or an answer, in words for the agent: what was got and what is wanted. */
+/** A mistake in arguments or an answer, as text for the agent: what it wrote and what is expected. */
 export interface Wrong {
   readonly wrong: string;
 }
 
 /**
- * How an environment reads and writes text. Its task knows words alone: a face says what its words are to a reader, and what a reader's
- * arguments and answers are in its words.
+ * How an environment reads and writes text. Its tasks use only the words of its vocabulary. A face translates these words to text, and
+ * the arguments and answers in a text back to words.
  */
 export interface TextFace {
-  readonly system: string; // what the agent is to do, in a sentence or two
+  readonly system: string; // the agent's job, in a sentence or two
   readonly tool: ToolFace;
-  /** How a task is asked, from its words and its question as people read it. */
+  /** The question of a task as text, made from its words and its readable question. */
   readonly question: (words: readonly string[], question: string) => string;
-  /** The words of a call with these arguments, which are of the types that `tool` names. What is wrong repeats the agent's words by `quote` alone. */
+  /** The words of a call with these arguments, whose types are those of `tool`. A `Wrong` repeats the agent's words only through `quote`. */
   readonly callWords: (values: CallValues, quote: Quote) => readonly string[] | Wrong;
   /** The arguments of a call in words. */
   readonly values: (words: readonly string[]) => CallValues;
   readonly answerWords: (text: string, quote: Quote) => readonly string[] | Wrong;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;
-  /** The longest there are by their tokens, or some of which one is the longest: the room of an episode is measured on them. */
+  /** Texts among which the longest ones, in tokens, are found. The token limit of an episode is computed from them. */
   readonly longest: (tokens: TokenCount) => {
     readonly questions: readonly string[];
     readonly turns: readonly WrittenTurn[];
@@ -30,10 +30,10 @@ export interface TextFace {
   };
 }
 
-/** How many tokens a text is. */
+/** Counts the tokens of a text. */
 export type TokenCount = (text: string) => number;
 
-/** The text of the most tokens, the first of them; '' if there is none. Each is counted as it stands within a sentence, after a blank. */
+/** The text with the most tokens, the first of several; '' if there is none. Each is counted with a blank before it, as within a sentence. */
 export function longestOf(texts: readonly string[], tokens: TokenCount): string {
   let [longest, most] = ['', -1];
   for (const text of texts) {

@@ -9,7 +9,7 @@ export function thoughtShare(thought: readonly string[], needs: readonly string[
   return new Set(thought.filter((word) => needs.includes(word))).size / thought.length;
 }
 
-/** A turn that first says to itself what it is about to do: the words of its call or answer, each once, as far as a span holds. */
+/** Puts a `<think>` span before a turn, with the words of its call or answer, each once, up to the length of a span. */
 export function thinkAloud(action: readonly string[]): readonly string[] {
   const thought = [...new Set(action.slice(1, -1))].slice(0, THINK_WORDS);
   return ['<think>', ...thought, '</think>', ...action];

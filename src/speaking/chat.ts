@@ -7,13 +7,13 @@ import { outsideText } from '../text/outsideText.ts';
 /** How a conversation without tools is written. Ids only grow: what was drawn is never encoded again. */
 export interface Chat {
   readonly stops: readonly number[]; // ids that end the model's turn
-  /** What stands before the model's first turn. */
+  /** The ids before the model's first turn. */
   readonly begins: (system: string, text: string) => readonly number[];
-  /** What follows the model's turn, up to where the next begins; `stopped`: its stop id stands there. */
+  /** The ids from the end of the model's turn to the start of its next turn. `stopped`: the turn already ends with a stop id. */
   readonly follows: (text: string, stopped: boolean) => readonly number[];
 }
 
-/** The chat of a checkpoint. What a person says makes no special token. Without a template it goes on with the text as it stands. Throws FormatError where the template refuses what was said. */
+/** The chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model just continues the text. Throws FormatError if the template rejects the messages. */
 export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const { stops } = codec;
   const outside = outsideText(codec);

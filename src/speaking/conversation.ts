@@ -13,7 +13,7 @@ export class Conversation {
     this.#chat = chat;
   }
 
-  /** The person's next words and the model's turn after them; `system` is read before the first. Throws RangeError where the words do not fit; then nothing has changed. */
+  /** Appends the person's text and draws the model's turn. `system` is used only before the first text. Throws RangeError if the text does not fit; then nothing has changed. */
   async say(system: string, text: string, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const { written } = this.#writer;
     const last = written.at(-1);
@@ -24,7 +24,7 @@ export class Conversation {
     return goOn ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
   }
 
-  /** Another token at a place of the model's own, and its turn on from there. Throws RangeError on a place that is none. */
+  /** Replaces the model's token at index `at` and lets the model continue its turn from there. Throws RangeError if that token is not the model's. */
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action) {

@@ -23,18 +23,18 @@ export interface TaskEnv {
   readonly env: ToolEnv;
 }
 
-/** The environment, spoken in a checkpoint's chat tokenizer. Throws FormatError where its template rewrites what was said. */
+/** The environment with a checkpoint's chat tokenizer. Throws FormatError if its chat template changes earlier text when turns are added. */
 export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatTokenizer): TaskEnv {
   const config = parseConfig({ env: name, language: 'text' });
   return { config, env: createEnv(config, facts, chatTokenizer) };
 }
 
-/** How a person words a task; null: by its number alone. */
+/** The form in which a person asks a task in words; null if tasks can only be chosen by number. */
 export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
   return asking ? { doc: asking.doc, blanks: asking.blanks, example: asking.example } : null;
 }
 
-/** Which task, and how long a turn of it may be. */
+/** The task to play, and the most tokens of a turn. */
 export interface TaskAsked {
   readonly asked: AskedTask;
   readonly luck: number; // of the environment's dice
@@ -84,12 +84,12 @@ export class TaskPlay {
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
 
-  /** A turn that a person types in the model's place; its end is put behind it. */
+  /** Plays a turn that a person typed in the model's place. The token that ends the turn is added. */
   async type(text: string, onWrote: OnWrote): Promise<Pause> {
     const { turn, budget } = this.#stepper;
     const ids = typedTurn(this.#writer.codec, text, budget);
     for (const id of ids) {
-      if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break; // a stop among the words ends it
+      if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break; // a stop token within the typed text ends the turn
       const token = await this.#writer.choose(id, turn);
       await onWrote(this.#writer.written.length - 1, [token]);
       await this.#take([id], onWrote);
@@ -97,7 +97,7 @@ export class TaskPlay {
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
 
-  /** Another token at a place of the agent's own, and its turn on from there. Throws RangeError on a place that is none. */
+  /** Replaces the agent's token at index `at` and lets the model continue the turn from there. Throws RangeError if that token is not the agent's. */
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action)

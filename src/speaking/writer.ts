@@ -37,14 +37,14 @@ export class Writer {
     return this.model.length - this.#written.length;
   }
 
-  /** Forgets the text from token `count` on. */
+  /** Removes the text from token `count` on. */
   keep(count: number): void {
     if (count > 0 && count < this.#written.length) this.model.keep(0, count);
     this.#written.length = Math.min(count, this.#written.length);
     this.#decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   }
 
-  /** Writes ids that somebody else chose, in pieces. Throws RangeError where they do not fit; returns whether it may go on. */
+  /** Appends given ids, in pieces. Throws RangeError if they do not fit. Returns whether writing may continue. */
   async force(ids: readonly number[], role: Role, turn: number, onWrote: OnWrote): Promise<boolean> {
     if (ids.length > this.room) {
       throw new RangeError(

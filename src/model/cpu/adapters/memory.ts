@@ -14,14 +14,14 @@ import { wholeSize } from './mergedTrunk.ts';
 export const MOST_ADAPTED_BYTES = 4 * 2 ** 30;
 const MIB = 2 ** 20;
 
-/** How freely memory is used. */
+/** One way to trade memory for speed. */
 interface Way {
-  readonly activations: number; // bytes that those of a pass may take; rows go through the network in as many passes as that makes
-  readonly kept: number; // bytes beside, for those of all layers, where a pass is so small that none has to be computed again
-  readonly halfCache: boolean; // whether keys and values are kept as halves while rows are drawn; what is learned from is scored in whole numbers anyway
+  readonly activations: number; // most bytes for the activations of one pass; rows are split into as many passes as this needs
+  readonly kept: number; // extra bytes for the activations of all layers, so that small passes need not compute any twice
+  readonly halfCache: boolean; // whether keys and values are kept as halves while tokens are drawn; scoring uses full precision anyway
 }
 
-/** From the fastest to the most frugal: the first that fits is taken. */
+/** From the fastest to the smallest. The first that fits is used. */
 const WAYS: readonly [Way, ...Way[]] = [
   { activations: 640 * MIB, kept: 1280 * MIB, halfCache: false },
   { activations: 640 * MIB, kept: 0, halfCache: false },
@@ -32,7 +32,7 @@ const WAYS: readonly [Way, ...Way[]] = [
 const MOST_TOKENS = 4096;
 const INDEX_BYTES = 4;
 
-/** How large passes over rows of the run are. */
+/** The sizes of passes over a run's rows. */
 export interface PassSizes {
   readonly capacity: Capacity; // of the largest
   readonly keptTokens: number; // of the largest that keeps the activations of all layers

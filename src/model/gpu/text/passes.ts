@@ -6,23 +6,23 @@ import type { ModelConfig } from '../../architecture.ts';
 import { FEW, recordProduct } from './products.ts';
 import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './tensors.ts';
 
-/** Threads of a workgroup where many seats attend. */
+/** Threads of a workgroup of attention with many seats. */
 const THREADS = 64;
-/** And where few do, who then share a head; shared memory holds 16 KiB. */
+/** Threads that share a head if there are few seats; their sums must fit 16 KiB of shared memory. */
 const LANES = 32;
 const FULL_LANES_HEAD = 64;
 
-/** What a pass is made of, for so many seats. */
+/** The recorded plans of a pass over `seats` seats. */
 export interface Pass {
   readonly seats: number;
-  readonly blocks: Plan; // embedding and layers, up to the last one's keys and values
-  readonly finish: Plan | null; // from there to the logits; null where there are too many seats
+  readonly blocks: Plan; // embedding and layers, up to the last layer's keys and values
+  readonly finish: Plan | null; // from there to the logits; null if there are too many seats to compute logits
   readonly sample: Plan;
   readonly likeliest: Plan;
   readonly score: Plan;
 }
 
-/** What passes are recorded over. */
+/** The model and tensors that passes are recorded for. */
 interface Network {
   readonly model: ModelConfig;
   readonly tensors: TextTensors;
@@ -30,14 +30,14 @@ interface Network {
   readonly length: number; // T
 }
 
-/** Records passes for every number of seats, ascending. */
+/** Records a pass for each number of seats in use, ascending. */
 export function recordPasses(recorder: Recorder, network: Network): readonly Pass[] {
   const { head, prefill } = network.tensors.seatsOf;
   const few = head.map((N) => recordPass(recorder, network, N, true));
   return [...few, recordPass(recorder, network, prefill, false)];
 }
 
-/** The pass for the fewest seats that are enough for `count`; the largest where none is. */
+/** The smallest pass with at least `count` seats; the largest pass if none has that many. */
 export function passFor(passes: readonly Pass[], count: number): Pass {
   return passes.find(({ seats }) => seats >= count) ?? passes.at(-1)!;
 }
