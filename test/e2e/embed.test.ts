@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Browser, FrameLocator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ISOLATION } from '../../scripts/page-policy.mjs';
-import { axe, launch } from './lab.ts';
+import { axe, launch, settled } from './lab.ts';
 
 // A page of another origin (another host and port) that shows panels in frames.
 let browser: Browser;
@@ -68,15 +68,15 @@ test.each(['', 'isolated'])(
     await frame.locator('.guess').first().waitFor();
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(at !== '');
     await frame.getByRole('button', { name: 'Update 160 of the recording', pressed: true }).waitFor();
-    expect(await frame.locator('.token').count()).toBeGreaterThan(10);
-    expect(await beyond(frame)).toEqual([0, 0]);
+    await expect.poll(() => frame.locator('.token').count()).toBeGreaterThan(10);
+    await expect.poll(() => beyond(frame)).toEqual([0, 0]);
     expect(await frame.locator('nav, .controls, .dock').count()).toBe(0);
 
     const coming = page.context().waitForEvent('page');
     await frame.getByRole('link', { name: 'Open the whole page' }).click();
     const whole = await coming;
     await whole.waitForFunction(() => window.__playground?.snapshot().batch.update === 160);
-    expect(await whole.evaluate(() => window.__playground?.snapshot().selection.row)).toBe(1);
+    await whole.waitForFunction(() => window.__playground?.snapshot().selection.row === 1);
     expect(new URL(whole.url()).search).toBe('');
     await whole.close();
 
@@ -101,8 +101,8 @@ test('in a narrow frame and a wide one the curve is as large as the frame leaves
     const frame = page.frameLocator(`iframe >> nth=${n}`);
     const curve = frame.locator('.plot svg').first();
     await curve.waitFor();
-    expect(await beyond(frame)).toEqual([0, 0]);
-    expect((await curve.boundingBox())?.width).toBeGreaterThan(0.8 * width);
+    await expect.poll(async () => (await curve.boundingBox())?.width).toBeGreaterThan(0.8 * width);
+    await expect.poll(() => beyond(frame)).toEqual([0, 0]);
     await frame.getByText('84 %').waitFor();
   }
   // a panel is no visit: it is not where the page goes on next time
@@ -119,10 +119,11 @@ test('the stage in a frame shows both agents and the curve, as large as the fram
   for (const n of [0, 1]) {
     const frame = page.frameLocator(`iframe >> nth=${n}`);
     await frame.locator('.board .env-svg').filter({ visible: true }).first().waitFor();
-    expect(await frame.getByRole('region', { name: /Before training|updates$/ }).count()).toBe(n === 0 ? 2 : 1);
+    const boards = frame.getByRole('region', { name: /Before training|updates$/ });
+    await expect.poll(() => boards.count()).toBe(n === 0 ? 2 : 1);
     await frame.getByRole('button', { name: 'Train your own' }).waitFor();
     expect(await frame.getByRole('button', { name: 'Open the lab' }).count()).toBe(0);
-    expect(await beyond(frame)).toEqual([0, 0]);
+    await expect.poll(() => beyond(frame)).toEqual([0, 0]);
   }
   expect(problems).toEqual([]);
   await page.context().close();
@@ -130,12 +131,14 @@ test('the stage in a frame shows both agents and the curve, as large as the fram
 
 test('what an address got wrong is said below the panel in a frame, not over it', async () => {
   const { page, frame } = await embedded(frameOf('?embed=rollout#/lab?v=2&groupSize=5000'));
-  const panel = await frame.locator('.embed-panel').boundingBox();
-  const note = await frame.getByTestId('corrections').boundingBox();
+  await frame.getByTestId('corrections').waitFor();
+  const [panel, note] = await settled(() =>
+    Promise.all([frame.locator('.embed-panel').boundingBox(), frame.getByTestId('corrections').boundingBox()]),
+  );
   if (!panel || !note) throw new Error('nothing is drawn');
   expect(note.y).toBeGreaterThanOrEqual(panel.y + panel.height);
   expect(panel.height).toBeGreaterThan(200);
-  expect(await beyond(frame)).toEqual([0, 0]);
+  await expect.poll(() => beyond(frame)).toEqual([0, 0]);
   await page.context().close();
 });
 
@@ -145,7 +148,7 @@ test('an exercise in a frame is predicted, done and answered there, in the langu
   await exercise.locator('.choices button').first().click();
   await exercise.locator('button.primary').click();
   await frame.locator('[data-testid="exercise-drawn"][data-verdict]').waitFor();
-  expect(await frame.locator('[lang="de"]').count()).toBe(1);
+  await expect.poll(() => frame.locator('[lang="de"]').count()).toBe(1);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
+import { axe, DESKTOP, framesLater, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 // a range that halving solves: 0 … 6 in three turns
-const HUNT = '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=4000';
+const HUNT =
+  '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -47,15 +48,15 @@ test('without a run: P opens the task, typed words play it, halving solves it fo
   const { page, problems } = await visitStill(browser, { hash: HUNT });
   await page.keyboard.press('p');
   await wordInput(page).waitFor();
-  expect(await score(page)).toContain('turn 1 of 3 · reward 0');
+  await expect.poll(() => score(page)).toMatch(/turn 1 of 3 .*reward 0/);
   const turns = await halve(page);
   const ending = page.getByRole('region', { name: 'How it ended' });
-  expect(await ending.textContent()).toMatch(/Solved: found, reward 1.*expert solves it, reward 1:/);
+  await expect.poll(() => ending.textContent()).toMatch(/Solved.* reward 1.* reward 1:/);
   const transcript = await page.locator('.transcript').textContent();
   await page.getByRole('button', { name: 'Same task again' }).click();
   await wordInput(page).waitFor();
   expect(await halve(page)).toBe(turns);
-  expect(await page.locator('.transcript').textContent()).toBe(transcript);
+  await expect.poll(() => page.locator('.transcript').textContent()).toBe(transcript);
   // nothing was started
   expect(await read(page)).toMatchObject({ session: 'none', update: 0, problem: null });
   await page.keyboard.press('Escape');
@@ -69,21 +70,31 @@ test('words are offered by the grammar; Backspace takes the last one back until 
   await page.getByRole('button', { name: 'Play it yourself' }).click();
   const offered = () => page.getByRole('group', { name: 'Allowed next words' }).getByRole('button');
   await offered().first().waitFor();
-  expect(await offered().allTextContents()).toEqual(['<call>']);
+  await expect.poll(() => offered().allTextContents()).toEqual(['<call>']);
   await offered().first().click();
   await page.getByRole('button', { name: '6', exact: true }).waitFor();
-  expect(await offered().allTextContents()).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  await expect.poll(() => offered().allTextContents()).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  // a word pressed twice before there is an answer: the second is refused, and the first can be pressed again
+  await page.getByRole('button', { name: '6', exact: true }).evaluate((button: HTMLElement) => {
+    for (let press = 0; press < 2; press++) button.click();
+  });
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await write(page, '6');
+  await page.getByRole('button', { name: '</call>', exact: true }).waitFor();
+  await wordInput(page).press('Backspace');
+  await page.getByRole('button', { name: '6', exact: true }).waitFor();
   await wordInput(page).press('Backspace');
   await page.getByRole('button', { name: '<call>', exact: true }).waitFor();
   await write(page, '<call>');
   await page.getByRole('button', { name: '6', exact: true }).waitFor();
   await wordInput(page).fill('9');
-  expect(await page.getByText('No allowed word begins with “9”.').isVisible()).toBe(true);
+  await page.getByRole('status').getByText('“9”').waitFor();
   // at the lowest number the hunt goes on, unless it is there
   await write(page, '0', '</call>');
   await page.locator('.ending, .transcript [data-kind="observation"]').first().waitFor();
   if (await wordInput(page).isVisible()) {
     await wordInput(page).press('Backspace');
+    await framesLater(page);
     expect(await page.locator('.transcript .turn').count()).toBe(2);
   }
   await page.context().close();
@@ -103,9 +114,8 @@ test.each([
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     const before = (await read(page)).update;
     await halve(page);
-    expect(await page.getByRole('region', { name: 'How it ended' }).textContent()).toMatch(
-      /The agent at update \d+ solved it in \d+ of 4 tries/,
-    );
+    const ending = page.getByRole('region', { name: 'How it ended' });
+    await expect.poll(() => ending.textContent()).toMatch(/update \d+ .*\d+ of 4 /);
     expect(await axe(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
     await page.waitForFunction((update) => (window.__playground?.snapshot().update ?? 0) > update, before);
@@ -113,7 +123,6 @@ test.each([
     expect(problems).toEqual([]);
     await page.context().close();
   },
-  120_000,
 );
 
 const SUMS = '#/?preset=calculator-text&backend=cpu';
@@ -138,11 +147,11 @@ test.each([
       await turn.press('Enter');
     };
     await take('{"name": "calculate"}');
-    expect(await observation(1).textContent()).toContain('error');
+    await expect.poll(() => observation(1).textContent()).toContain('error');
     // one that is too long stays to be shortened
     await take('so many words '.repeat(40));
-    expect(await page.getByRole('alert').textContent()).toMatch(/The turn has \d+ tokens; want at most \d+/);
-    expect(await turn.inputValue()).toContain('so many words');
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/\d+ tokens.* \d+/);
+    await expect.poll(() => turn.inputValue()).toContain('so many words');
     const question = (await dialog.locator('.play-scroll .strong').first().textContent()) ?? '';
     const [a, operator = '', b] = /(\d+) ([+×*−-]) (\d+)/.exec(question)?.slice(1) ?? [];
     const sign = { '×': '*', '−': '-' }[operator] ?? operator;
@@ -152,13 +161,13 @@ test.each([
     await take('7');
     const ending = page.getByRole('region', { name: 'How it ended' });
     await ending.waitFor();
-    expect(await ending.textContent()).toMatch(/olved: .*expert solves it, reward .*"calculate".* → \d+/);
-    expect(await turn.isVisible()).toBe(false);
+    await expect.poll(() => ending.textContent()).toMatch(/olved: .* reward .*"calculate".* → \d+/);
+    await turn.waitFor({ state: 'hidden' });
     expect(await axe(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
     await page.getByRole('button', { name: 'Same task again' }).click();
     await turn.waitFor();
-    expect(await dialog.locator('.play-scroll .strong').first().textContent()).toBe(question);
+    await expect.poll(() => dialog.locator('.play-scroll .strong').first().textContent()).toBe(question);
     expect(problems).toEqual([]);
     await page.context().close();
   },

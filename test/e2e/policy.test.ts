@@ -29,7 +29,7 @@ test('no screen does what the page’s policy forbids, while a run goes on in We
   });
   await train(page, 1);
   // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
-  expect(await page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
+  await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
   for (const [screen] of SCREEN_LIST) {
     await toScreen(page, screen);
     await page.waitForLoadState('networkidle');

@@ -110,7 +110,7 @@ function send(tokens: readonly number[], typed?: string): void {
     if (answer.kind === 'play') useGame.setState({ table: answer, tokens: answer.tokens });
     else if (answer.kind === 'refused') {
       // drop the refused word or turn
-      useGame.setState({ problem: answer.message, tokens: typed === undefined ? tokens.slice(0, -1) : tokens });
+      useGame.setState({ problem: answer.message, tokens: useGame.getState().table?.tokens ?? [] });
     }
   });
 }
