@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright';
-import { expect, inject } from 'vitest';
+import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
 import { type Route, SCREENS, viewsBeside } from '../../src/ui/address/screens.ts';
@@ -277,21 +277,14 @@ export const allTurnsDrawn = (page: Page) => page.locator('.trajectory .turns[ar
 /** Waits until what a question reads has been the same three times, a quarter of a second apart: what was under way has come to its end. */
 export async function settled<T>(read: () => Promise<T>): Promise<T> {
   let before = '';
-  let same = 0;
-  let now!: T;
-  await expect
-    .poll(
-      async () => {
-        now = await read();
-        const text = JSON.stringify(now);
-        same = text === before ? same + 1 : 0;
-        before = text;
-        return same;
-      },
-      { interval: 250 },
-    )
-    .toBeGreaterThanOrEqual(2);
-  return now;
+  for (let same = 0; ;) {
+    const now = await read();
+    const text = JSON.stringify(now);
+    same = text === before ? same + 1 : 0;
+    if (same === 2) return now;
+    before = text;
+    await new Promise((resolve) => setTimeout(resolve, 250)); // not expect.poll, which hooks may not call
+  }
 }
 
 /** Lets the page draw so many frames: where nothing may happen, it has had the time to. */
