@@ -19,11 +19,11 @@ export const LAYERS = [
   { name: 'config', files: ['src/config/'], imports: ['base', 'config'] },
   { name: 'domain', files: ['src/domain/'], imports: WORDS },
   { name: 'text', files: ['src/text/'], imports: [...WORDS, 'formats', 'text'] }, // what words and bytes are to a model of ids
-  { name: 'written', files: ['src/written/'], imports: ['base', 'text', 'written'] }, // environments that a person writes
   { name: 'facts', files: ['src/facts/'], imports: ['base', 'facts'] },
   { name: 'gpu', files: ['src/gpu/'], imports: ['gpu'] },
   { name: 'model', files: ['src/model/'], imports: [...WORDS, 'formats', 'gpu', 'model'] },
   { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'text', 'envs'] },
+  { name: 'written', files: ['src/written/'], imports: [...WORDS, 'text', 'envs', 'written'] }, // environments that a person writes
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in

@@ -1,74 +1,52 @@
 import type { Task } from './environment.d.ts';
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
-const WORDS = [
-  ...[
-    'apple',
-    'beach',
-    'chair',
-    'dance',
-    'eagle',
-    'flame',
-    'grape',
-    'house',
-    'ivory',
-    'jolly',
-    'knife',
-    'lemon',
-    'mango',
-  ],
-  ...[
-    'night',
-    'ocean',
-    'piano',
-    'queen',
-    'river',
-    'snake',
-    'tiger',
-    'uncle',
-    'viola',
-    'water',
-    'yacht',
-    'zebra',
-    'bread',
-  ],
-];
+const WORDS = (
+  'apple beach chair dance eagle flame grape house ivory jolly knife lemon mango night ocean piano queen river ' +
+  'snake tiger uncle viola water yacht zebra bread'
+).split(' ');
 
-/** Guess a hidden five-letter word. Each guess is marked: G in place, Y elsewhere in the word, - absent. */
+/** Guess the hidden word. Each letter is marked: G in place, Y elsewhere in the word, - absent. */
 export default class GuessTheWord {
-  static tasks = { train: 20, test: 6 };
-  static maxTurns = 6;
+  static tasks = { train: 400, test: 100 };
+  static maxTurns = 4;
   static weights = { solved: 1, quick: 0.2 };
 
+  private words: string[] = [];
   private secret = '';
   private guesses: string[] = [];
   done = false;
 
-  reset({ split, index }: Task): string {
-    this.secret = WORDS[split === 'train' ? index : 20 + index] ?? '';
-    return `Guess my word of five letters. Words I know: ${WORDS.join(', ')}.`;
+  reset({ draw }: Task): string {
+    this.words = draw.shuffle(WORDS).slice(0, 8);
+    this.secret = draw.pick(this.words);
+    return `It is one of: ${this.words.join(' ')}`;
   }
 
   /**
-   * Guess the word.
-   * @param word five small letters
+   * Marks a guess.
+   * @param word one of the words
    */
   guess(word: string): string {
-    if (word.length !== 5 || word.split('').some((letter) => !LETTERS.includes(letter)))
-      throw new Error('Write five small letters.');
+    if (!this.words.includes(word)) throw new Error(`${word} is not one of the words.`);
     this.guesses.push(word);
     this.done = word === this.secret;
-    return word
-      .split('')
-      .map((letter, at) => (letter === this.secret[at] ? 'G' : this.secret.includes(letter) ? 'Y' : '-'))
-      .join('');
+    return marks(word, this.secret);
   }
 
   getReward() {
-    return { solved: this.done ? 1 : 0, quick: this.done ? 1 - (this.guesses.length - 1) / 6 : 0 };
+    return { solved: this.done ? 1 : 0, quick: this.done ? 1 - this.guesses.length / 4 : 0 };
   }
 
+  /** Guesses a word that agrees with all marks so far. */
   expert() {
-    return { tool: 'guess', arguments: { word: this.secret } };
+    const agrees = (word: string) => this.guesses.every((guess) => marks(guess, word) === marks(guess, this.secret));
+    return { tool: 'guess', arguments: { word: this.words.find(agrees) ?? this.secret } };
   }
+}
+
+function marks(guess: string, word: string): string {
+  return guess
+    .split('')
+    .map((letter, at) => (letter === word[at] ? 'G' : word.includes(letter) ? 'Y' : '-'))
+    .join('');
 }

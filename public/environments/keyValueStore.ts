@@ -2,23 +2,26 @@ import type { Task } from './environment.d.ts';
 
 const KEYS = ['red', 'green', 'blue', 'black', 'white', 'pink'];
 
-/** A store keeps a number under each key. Find the key with the largest number, then delete it. */
+/** Find the key with the largest number, then remove it. */
 export default class KeyValueStore {
   static tasks = { train: 500, test: 100 };
-  static maxTurns = 8;
+  static maxTurns = 6;
   static weights = { right: 1 };
 
   private store = new Map<string, number>();
-  private largest = '';
-  private deleted = '';
+  private read: string[] = [];
+  private removed = '';
   done = false;
 
   reset({ draw }: Task): string {
-    const keys = draw.shuffle(KEYS).slice(0, 4);
-    const numbers = draw.shuffle([12, 27, 35, 48, 51, 66, 74, 89]);
-    this.store = new Map(keys.map((key, at) => [key, numbers[at] ?? 0]));
-    this.largest = keys.reduce((best, key) => ((this.store.get(key) ?? 0) > (this.store.get(best) ?? 0) ? key : best));
-    return `Keys: ${keys.join(', ')}. Delete the one with the largest number.`;
+    const numbers = draw.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    this.store = new Map(
+      draw
+        .shuffle(KEYS)
+        .slice(0, 3)
+        .map((key, at) => [key, numbers[at] ?? 0]),
+    );
+    return `Keys: ${[...this.store.keys()].join(' ')}`;
   }
 
   /**
@@ -28,29 +31,34 @@ export default class KeyValueStore {
   get(key: string): string {
     const value = this.store.get(key);
     if (value === undefined) throw new Error(`There is no key ${key}.`);
-    return String(value);
+    this.read.push(key);
+    return `${key} ${value}`;
   }
 
   /**
-   * Deletes a key, which ends the task.
+   * Removes a key, which ends the task.
    * @param key one of the keys
    */
   remove(key: string): string {
     if (!this.store.has(key)) throw new Error(`There is no key ${key}.`);
-    this.deleted = key;
+    this.removed = key;
     this.done = true;
-    return 'deleted';
+    return 'removed';
   }
 
   getReward() {
-    return { right: this.deleted === this.largest ? 1 : 0 };
+    return { right: this.removed === this.largest() ? 1 : 0 };
   }
 
-  private read: string[] = [];
+  /** Reads every key once, then removes the one with the largest number. */
   expert() {
     const next = [...this.store.keys()].find((key) => !this.read.includes(key));
-    if (next === undefined) return { tool: 'remove', arguments: { key: this.largest } };
-    this.read.push(next);
-    return { tool: 'get', arguments: { key: next } };
+    return next === undefined
+      ? { tool: 'remove', arguments: { key: this.largest() } }
+      : { tool: 'get', arguments: { key: next } };
+  }
+
+  private largest(): string {
+    return [...this.store].reduce((best, entry) => (entry[1] > best[1] ? entry : best))[0];
   }
 }

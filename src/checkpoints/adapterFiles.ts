@@ -6,7 +6,7 @@ import { adapterCard } from './modelCardFile.ts';
 import { curvesFile } from './curvesFile.ts';
 import { peftFolder } from './adapter/peft.ts';
 import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
-import { manifestFile, metricsFile } from './manifestFile.ts';
+import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
 import { trainingTensors } from './trainingState.ts';
 
 /**
@@ -30,6 +30,7 @@ export function adapterFiles(run: PackedRun, base: BaseMark): Files {
     [FILES.curves, bytesOf(curvesFile(run))],
     [FILES.manifest, bytesOf(manifestFile(run, metrics))],
     [FILES.metrics, bytesOf(metrics)],
+    ...environmentFiles(run).map(([name, text]) => [name, bytesOf(text)] as const),
     [FILES.training, new Uint8Array(encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' }))],
   ]);
 }

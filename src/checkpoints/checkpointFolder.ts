@@ -14,6 +14,7 @@ export const FILES = {
   valueHead: 'value_head.safetensors', // of a critic that shares the policy's trunk
   manifest: 'playground.json', // by it a folder is known as this project's
   training: 'training_state.safetensors', // moments, critic, reward model, pairs
+  environment: 'environment.ts', // that a person wrote, where the run trains on one
   metrics: 'metrics.jsonl', // every curve, a line an update
   card: 'README.md',
   curves: 'curves.svg',

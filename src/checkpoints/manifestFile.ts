@@ -1,6 +1,7 @@
 import { baseName } from '../base/baseName.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
+import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { type Facts, isFacts } from '../facts/facts.ts';
 import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/jsonFile.ts';
@@ -19,15 +20,19 @@ const VERSION = 1;
  * playground.json: all of a run that is neither a tensor nor a curve, with the checkpoint's checksum and one of this file with the
  * curves. Numbers read back bit for bit.
  */
-export function manifestFile({ checkpoint, ...run }: PackedRun, metrics: string): string {
+export function manifestFile({ checkpoint, environment, ...run }: PackedRun, metrics: string): string {
   const { networks, rewardModel, ...plain } = checkpoint;
   const { pairs, clicks, observed, fits } = rewardModel?.memory ?? { pairs: 0, clicks: 0, observed: 0, fits: 0 };
   const steps = { policy: networks.policy.steps, critic: networks.critic?.steps ?? null };
   const solved = run.solved && [...run.solved];
   const manifest = {
     ...{ format: FORMAT, version: VERSION },
-    run: { ...run, facts: run.facts && withoutPath(run.facts), points: undefined, health: undefined, solved },
-    // the texts of a chat tokenizer are files of their own
+    run: {
+      ...run,
+      ...{ facts: run.facts && withoutPath(run.facts), points: undefined, health: undefined, solved },
+      environment: environment ? { name: environment.name, sum: environmentSum(environment) } : undefined,
+    },
+    // the text of an environment and those of a chat tokenizer are files of their own
     checkpoint: {
       ...plain,
       start: undefined,
@@ -53,8 +58,8 @@ export interface ReadManifest {
   readonly rewardModel: JsonRecord | null;
 }
 
-/** Reads it. Throws FormatError with the field that does not read, and where it, or the curves, are not what its checksum was made of. */
-export function readManifest(bytes: Uint8Array, metrics: Uint8Array): ReadManifest {
+/** Reads it. Throws FormatError with the field that does not read, and where it, the curves or the environment are not what its checksums were made of. */
+export function readManifest(bytes: Uint8Array, metrics: Uint8Array, environment?: Uint8Array): ReadManifest {
   const whole = record(readJson(FILES.manifest, bytes), '');
   const [format, version] = [field(whole, 'format'), field(whole, 'version')];
   if (format !== FORMAT) throw unreadable('format', format, FORMAT);
@@ -65,11 +70,31 @@ export function readManifest(bytes: Uint8Array, metrics: Uint8Array): ReadManife
   }
   const rewardModel = field(whole, 'rewardModel');
   return {
-    run: readRun(record(field(whole, 'run'), 'run')),
+    run: readRun(record(field(whole, 'run'), 'run'), environment),
     checkpoint: record(field(whole, 'checkpoint'), 'checkpoint'),
     steps: record(field(whole, 'steps'), 'steps'),
     rewardModel: rewardModel === null ? null : record(rewardModel, 'rewardModel'),
   };
+}
+
+/** The text of the environment that a run trains on, as a file; none where no person wrote it. */
+export function environmentFiles({ environment }: PackedRun): readonly (readonly [string, string])[] {
+  return environment ? [[FILES.environment, environment.text]] : [];
+}
+
+/** The environment that a manifest names, with its text. Throws FormatError where the text is missing or another one. */
+function readEnvironment(named: unknown, bytes: Uint8Array | undefined): EnvironmentFile | null {
+  if (named === undefined) return null;
+  const [name, sum] = isRecord(named) ? [field(named, 'name'), field(named, 'sum')] : [];
+  if (!isText(name) || !isText(sum)) throw unreadable('run.environment', named, 'a name and a checksum');
+  const remedy = 'Copy the file that the run was saved with.';
+  const wrong = (got: string, want: string) =>
+    new FormatError([{ file: FILES.environment, place: '', got, want, remedy }]);
+  if (!bytes) throw wrong('no such file', 'the environment that the run trains on');
+  const file = { name: baseName(name), text: new TextDecoder().decode(bytes) };
+  const found = environmentSum(file);
+  if (found === sum) return file;
+  throw wrong(`a text with the checksum ${found}`, `${sum}, as the run was saved`);
 }
 
 /** The facts with only the name of their file. Its folder is private. */
@@ -77,7 +102,7 @@ function withoutPath(facts: Facts): Facts {
   return { ...facts, source: baseName(facts.source) };
 }
 
-function readRun(run: JsonRecord): ReadManifest['run'] {
+function readRun(run: JsonRecord, environment: Uint8Array | undefined): ReadManifest['run'] {
   const get = <T>(name: string, is: (value: unknown) => value is T, want: string): T => {
     const value = field(run, name);
     if (is(value)) return value;
@@ -113,6 +138,7 @@ function readRun(run: JsonRecord): ReadManifest['run'] {
     solved: solved && new Map(solved),
     skipped: get('skipped', isCount, 'a whole number'),
     facts: facts && withoutPath(facts),
+    environment: readEnvironment(field(run, 'environment'), environment),
     ...(kernels && { kernels }),
     ...(fork && { fork }),
     update: get('update', isCount, 'a whole number'),

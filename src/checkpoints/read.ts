@@ -31,7 +31,11 @@ function readOurs(files: Files): PackedRun {
   };
   needs(FILES.training, FILES.metrics);
   const metrics = files.get(FILES.metrics) ?? NOTHING;
-  const { run, checkpoint, steps, rewardModel } = readManifest(files.get(FILES.manifest) ?? NOTHING, metrics);
+  const { run, checkpoint, steps, rewardModel } = readManifest(
+    files.get(FILES.manifest) ?? NOTHING,
+    metrics,
+    files.get(FILES.environment),
+  );
   const adapts = field(checkpoint, 'base') !== undefined;
   if (!adapts) needs(FILES.weights);
   const points = readMetrics(metrics);

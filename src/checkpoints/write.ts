@@ -9,7 +9,7 @@ import { configFile, type Form, MOST_POSITIONS } from './modelConfigFile.ts';
 import { curvesFile } from './curvesFile.ts';
 import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
-import { manifestFile, metricsFile } from './manifestFile.ts';
+import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
 import { modelOf, outputBiases } from './model.ts';
 import { textTokenizerConfig, specialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
@@ -45,6 +45,7 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
     [FILES.template, chatTokenizer?.template ?? CHAT_TEMPLATE],
     [FILES.manifest, manifestFile(run, metrics)],
     [FILES.metrics, metrics],
+    ...environmentFiles(run).map(([name, text]): [string, string] => [name, text]),
     [FILES.training, encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' })],
   ];
   if (head.length > 0) {

@@ -2,7 +2,8 @@ import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { type PresetName, PRESETS } from '../config/presets.ts';
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { type PresetName, PRESETS, WRITTEN_PRESET } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
 export interface TrainArguments {
@@ -11,6 +12,7 @@ export interface TrainArguments {
   readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
+  readonly envFile: string | null; // an environment that a person wrote, to train on
   readonly from: string | null; // a folder or zip whose run, or weights, another run begins with
   readonly save: string | null; // a folder to save into; where `resume` is given and this is not: the same
   readonly saveEvery: number; // updates
@@ -22,10 +24,22 @@ export interface TrainArguments {
 
 /** How `npm run train` is called. */
 export const USAGE = [
-  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]',
+  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
+  '                 [--env-file FILE.ts] [--facts FILE.csv]',
   '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
 ].join('\n');
-const OWN = ['preset', 'set', 'facts', 'from', 'save', 'save-every', 'resume', 'model', 'tensorboard'] as const;
+const OWN = [
+  'preset',
+  'set',
+  'env-file',
+  'facts',
+  'from',
+  'save',
+  'save-every',
+  'resume',
+  'model',
+  'tensorboard',
+] as const;
 type Own = (typeof OWN)[number];
 const SAVE_EVERY = 25;
 
@@ -41,6 +55,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
   }
   const { facts = null, from = null, resume = null, save = resume, model = null, tensorboard = null } = own;
+  const envFile = own['env-file'] ?? null;
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
     if (resume === null || mayBegin || own[flag] === undefined) continue;
@@ -51,9 +66,14 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       `--model: got ${visible(model, 4096)} beside --from; want one of them. A run on a checkpoint goes on by --resume.`,
     );
   }
+  for (const flag of ['preset', 'facts'] as const) {
+    if (envFile === null || own[flag] === undefined) continue;
+    problems.push(`--${flag}: got ${visible(own[flag])} beside --env-file; want one of them. The file is the task.`);
+  }
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
-  const set = { ...PRESETS[chosen].set, ...(facts !== null && { env: 'your-facts' }), ...given };
+  const defaults = envFile === null ? PRESETS[chosen] : WRITTEN_PRESET;
+  const set = { ...defaults.set, ...(facts !== null && { env: 'your-facts' }), ...given };
   const config = parseConfig(set);
   if (model !== null && resume === null && config.model === 'sizes') {
     throw new ConfigError([
@@ -65,11 +85,28 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
     ]);
   }
+  if (envFile !== null && config.env !== YOUR_ENVIRONMENT) {
+    throw new ConfigError([`--env-file: the file is the environment; got --env ${config.env}. Leave one of them out.`]);
+  }
   const named = preset === null ? given : set;
   const asked = Object.fromEntries(Object.entries(named).map(([knob, value]) => [knob, parseField(knob, value)]));
   const changed = Object.entries(given).map(([knob, value]) => `${knob} ${value}`);
-  const name = [PRESETS[chosen].label, ...(changed.length > 0 ? [changed.join(', ')] : [])].join(': ');
-  return { name, config, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, model, tensorboard };
+  const name = [defaults.label, ...(changed.length > 0 ? [changed.join(', ')] : [])].join(': ');
+  return {
+    name,
+    config,
+    asked,
+    json,
+    facts,
+    envFile,
+    from,
+    save,
+    saveEvery: every,
+    resume,
+    mayBegin,
+    model,
+    tensorboard,
+  };
 }
 
 /** Flags as they were given, and what is odd about them. */

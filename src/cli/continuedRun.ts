@@ -4,6 +4,7 @@ import { visible } from '../base/visible.ts';
 import { parseConfig, reconfigured } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { ConfigError } from '../config/configProblem.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { checkpointOf } from '../runs/checkpoint.ts';
@@ -11,12 +12,14 @@ import type { Host } from '../session/host.ts';
 import { foreignRun } from '../session/foreignRun.ts';
 import { callerPath } from './files.ts';
 import { readFolder } from './diskFolders.ts';
+import { withOwnEnvironment } from './ownEnvironment.ts';
 
 /** What was asked for beside the folder. */
 interface Asked {
   readonly config: RunConfig; // of a run that began now
   readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
   readonly facts: Facts | null;
+  readonly environment: EnvironmentFile | null;
 }
 
 /**
@@ -24,7 +27,11 @@ interface Asked {
  * program's weights in the environment that was asked for. Throws FileError, FormatError with all that does not fit, and ConfigError for
  * knobs that cannot change on the way.
  */
-export async function continuedRun(place: string, { config, asked, facts }: Asked, host: Host): Promise<PackedRun> {
+export async function continuedRun(
+  place: string,
+  { config, asked, facts, environment }: Asked,
+  host: Host,
+): Promise<PackedRun> {
   const read = readCheckpointFiles(await readFolder(callerPath(place)));
   if (read.kind === 'ours') {
     if (facts !== null) {
@@ -37,7 +44,9 @@ export async function continuedRun(place: string, { config, asked, facts }: Aske
     const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend }); // it may go on on another
     const now = reconfigured(elsewhere(then), knobs);
     const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
-    return { ...read.run, begun: checkpoint.begun, config: now, checkpoint };
+    const own = withOwnEnvironment(read.run, environment, place);
+    return { ...own, begun: checkpoint.begun, config: now, checkpoint };
   }
-  return foreignRun(read.model, { name: path.basename(callerPath(place)), config, facts }, host);
+  const name = path.basename(callerPath(place));
+  return { ...(await foreignRun(read.model, { name, config, facts }, host)), environment };
 }

@@ -1,14 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport } from '../written/checker.ts';
-import { type Declaration, EnvironmentFileError, readDeclaration } from '../written/declaration.ts';
-import { openSandbox } from '../written/sandbox.ts';
-import { callerPath, readWhole } from './files.ts';
+import type { Declaration } from '../written/declaration.ts';
+import { faultText, openEnvironmentFile, placeIn } from './openEnvironmentFile.ts';
 import { program } from './program.ts';
 
-const MOST_BYTES = 1e6;
 const MOST_EPISODES = 100_000;
 const USAGE =
   'npm run environment -- FILE.ts [--episodes 1000] [--seed 1]   (plays an environment you wrote, and says what is wrong with it)';
@@ -19,21 +15,17 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     return await check(given);
   } catch (error) {
-    if (!(error instanceof EnvironmentFileError)) throw error;
-    console.error(`${place(given.file, error.line)}${error.says}`);
+    const fault = faultText(error, given.file);
+    if (fault === null) throw error;
+    console.error(fault);
     return 1;
   }
 }
 
-/** Where in a file, as terminals make a link of it. */
-const place = (file: string, line: number | null) => `${path.basename(file)}:${line === null ? '' : `${line}:`} `;
-
 async function check({ file, episodes, seed }: ReturnType<typeof read>): Promise<number> {
-  const bytes = await readWhole(callerPath(file), MOST_BYTES);
-  const declaration = readDeclaration(new TextDecoder().decode(bytes));
-  const machine = await readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
+  const { declaration, sandbox } = await openEnvironmentFile(file);
   const began = performance.now();
-  const report = await checkEnvironment(declaration, () => openSandbox(machine, declaration), { episodes, seed });
+  const report = await checkEnvironment(declaration, sandbox, { episodes, seed });
   console.log(told(declaration, report, performance.now() - began, path.basename(file)));
   return report.findings.some(({ kind }) => kind === 'fault') ? 1 : 0;
 }
@@ -72,7 +64,7 @@ function told({ name, tools }: Declaration, report: CheckReport, ms: number, fil
     `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? '– (there is none)'}.`,
   ];
   for (const { kind, text, line, episodes } of report.findings) {
-    const at = line === null ? '' : place(file, line);
+    const at = line === null ? '' : placeIn(file, line);
     lines.push(`${kind === 'fault' ? 'FAULT  ' : 'warning'} ${at}${text}${episodes > 1 ? ` (${episodes} times)` : ''}`);
   }
   const faults = report.findings.filter(({ kind }) => kind === 'fault').length;

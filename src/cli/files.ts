@@ -1,5 +1,5 @@
 import { access, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { constants, readdirSync } from 'node:fs';
+import { constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { visible } from '../base/visible.ts';
 
@@ -55,6 +55,14 @@ export async function readWhole(file: string, most = Infinity): Promise<Uint8Arr
     return new Uint8Array(await readFile(file));
   } catch (error) {
     throw fileError(file, 'read', error);
+  }
+}
+
+/** A name that nothing in the caller's folder has yet: the one given, or that with a number. */
+export function freeName(name: string): string {
+  for (let count = 1; ; count++) {
+    const free = count === 1 ? name : `${name}-${count}`;
+    if (!existsSync(callerPath(free))) return free;
   }
 }
 

@@ -5,19 +5,24 @@ import { FILES } from '../checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import { ConfigError } from '../config/configProblem.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
 import { type PackedRun, packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
 import { callerPath, FileError, namesIn } from './files.ts';
+import { withOwnEnvironment } from './ownEnvironment.ts';
 import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
 
 /**
  * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into
  * and holds nothing yet, so that one command begins a job and, started again, goes on with it. Throws FileError where it cannot be
- * read or another program wrote it, FormatError where it is damaged, ConfigError where other knobs are asked for than it has.
+ * read or another program wrote it, FormatError where it is damaged, ConfigError where other knobs are asked for than it has, or its environment is not named.
  */
-export async function runToResume({ resume, mayBegin, asked }: TrainArguments): Promise<Run | null> {
+export async function runToResume(
+  { resume, mayBegin, asked }: TrainArguments,
+  environment: EnvironmentFile | null,
+): Promise<Run | null> {
   if (resume === null) return null;
   const place = callerPath(resume);
   if (mayBegin && isFresh(place)) return null;
@@ -27,7 +32,7 @@ export async function runToResume({ resume, mayBegin, asked }: TrainArguments): 
       `--resume: got ${visible(resume, 4096)}, a folder without ${FILES.manifest}; want one that npm run train -- --save or the page wrote.`,
     );
   }
-  const run = unpackedRun(read.run);
+  const run = withOwnEnvironment(unpackedRun(read.run), environment, resume);
   const { checkpoint } = read.run;
   const config = resumedConfig(run.config, asked, checkpoint.progress.update);
   return { ...run, config, checkpoint: underKnobs(checkpoint, config) };

@@ -7,15 +7,17 @@ import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import type { Checkpoint } from '../runs/checkpoint.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import { hasBegun, standing, standingOf } from '../runs/standing.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
-import { callerPath } from './files.ts';
+import { callerPath, freeName } from './files.ts';
 import { tryFolder } from './diskFolders.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './nodeHost.ts';
+import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
 import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
@@ -26,14 +28,27 @@ import { openTraining, type Training, trainToEnd } from './openTraining.ts';
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
   const asked = parseArguments(args);
-  const resumed = await runToResume(asked);
+  try {
+    return await train(asked);
+  } catch (error) {
+    const fault = asked.envFile === null ? null : faultText(error, asked.envFile);
+    if (fault === null) throw error;
+    console.error(`${fault} Nothing was trained.`);
+    return 1;
+  }
+}
+
+async function train(asked: TrainArguments): Promise<number> {
+  const own = asked.envFile === null ? null : await openEnvironmentFile(asked.envFile);
+  const resumed = await runToResume(asked, own?.file ?? null);
   const { config } = resumed ?? asked;
   const base = await baseFor(config, asked);
   for (const warning of warnings(config)) console.error(said(warning));
-  const host = await nodeHost(config.backend !== 'cpu');
+  if (own && !own.declaration.hasExpert) console.error(NO_EXPERT);
+  const host = { ...(await nodeHost(config.backend !== 'cpu')), ...(own && { ownEnvironment: own.environment }) };
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   if (asked.save !== null) await tryFolder(callerPath(asked.save));
-  const run = resumed ?? (await freshRun(asked, host));
+  const run = resumed ?? (await freshRun(asked, host, own?.file));
   if (resumed && !asked.json)
     console.error(`Goes on after ${standingOf(run)} of ${visible(asked.resume ?? '', 4096)}.`);
   const seconds = () => Date.now() / 1000;
@@ -48,6 +63,9 @@ async function main(args: readonly string[]): Promise<number> {
     training.session.dispose();
   }
 }
+
+const NO_EXPERT =
+  'The class has no expert(). The warm start imitates random calls, and the expert below is one who gives up at once.';
 
 /** The checkpoint that the run puts adapters beside; null for a model of its own. */
 function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheckpoint | null> {
@@ -67,7 +85,7 @@ function jobOf({ mayBegin, save, config }: TrainArguments): string | null {
 interface Around {
   readonly stop: Stopping | null;
   readonly events: EventFile | null;
-  readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery'>;
+  readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile'>;
   readonly saved: string; // where the run stands that is saved already; '': none is
 }
 
@@ -77,7 +95,7 @@ interface Around {
  */
 async function trained(training: Training, { stop, events, asked, ...begun }: Around): Promise<number> {
   const { session, log, show } = training;
-  const { json, save, saveEvery } = asked;
+  const { json, save, saveEvery, envFile } = asked;
   const began = performance.now();
   let { saved } = begun;
   const saveNow = async () => {
@@ -95,12 +113,21 @@ async function trained(training: Training, { stop, events, asked, ...begun }: Ar
     return ending ? 'end' : 'on';
   };
   if (json) console.log(runLine(log.run));
-  const heard = (update: number, values: Metrics) => {
+  let whole: Checkpoint | null = null; // after the last update that is done, where the environment may fail in the next
+  const heard = async (update: number, values: Metrics) => {
     if (json) console.log(updateLine(update, values));
     events?.add(update, values);
+    if (envFile !== null) whole = await session.checkpoint();
     return rested(update);
   };
-  const how = await trainToEnd(training, heard, ({ done }) => rested(done));
+  const how = await trainToEnd(training, heard, ({ done }) => rested(done)).catch(async (error: unknown) => {
+    const fault = envFile === null ? null : faultText(error, envFile);
+    if (fault === null) throw error;
+    const place = await pausedRun(log.run, whole, save);
+    show.problem(`${fault} The run is paused.`, pausedText(place, whole, envFile ?? ''));
+    return 'paused' as const;
+  });
+  if (how === 'paused') return 1;
   if (how === 'failed') {
     if (saved !== '') show.problem(`Saved is ${saved}.`, 'The same command with --resume goes on after it.');
     return 1;
@@ -120,6 +147,20 @@ async function trained(training: Training, { stop, events, asked, ...begun }: Ar
   if (!json) console.error(sentence(log.run, summary));
   console.log(JSON.stringify({ kind: 'summary', ...summary }));
   return 0;
+}
+
+/** Saves a run whose environment failed as it was after its last update: where it is saved anyway, else in a new folder. */
+async function pausedRun(run: Run, whole: Checkpoint | null, save: string | null): Promise<string | null> {
+  if (whole === null || !hasBegun(whole.progress)) return null;
+  const place = save ?? freeName('paused-run');
+  await saveRun(place, run, whole);
+  return place;
+}
+
+function pausedText(place: string | null, whole: Checkpoint | null, envFile: string): string {
+  if (place === null || whole === null) return 'Mend the file and start again: no update was done.';
+  const folder = visible(place, 4096);
+  return `It is saved in ${folder} after ${standing(whole)}. Mend the file, then: npm run train -- --resume ${folder} --env-file ${visible(envFile, 4096)}`;
 }
 
 function stoppedText(saved: string, save: string): string {
@@ -144,7 +185,7 @@ function evaluations({ series }: Run): { readonly before: Metrics; readonly afte
 }
 
 function sentence(
-  { config }: Run,
+  { config, environment }: Run,
   s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
 ): string {
   const success = EVALUATION_WORDS[evaluationSetOf(config)].success.toLowerCase();
@@ -154,7 +195,7 @@ function sentence(
     return share === undefined ? [] : [`${label} ${percent(share)}`];
   });
   return [
-    `${config.env}, seed ${config.seed}: ${s.updates} updates in ${s.seconds.toFixed(1)} s`,
+    `${environment?.name ?? config.env}, seed ${config.seed}: ${s.updates} updates in ${s.seconds.toFixed(1)} s`,
     `${success}, greedy, ${s.after['eval/tasks'] ?? s.before['eval/tasks'] ?? 0} tasks: ${percent(s.before['eval/success'])} → ${percent(s.after['eval/success'])}`,
     `${success}, sampled: ${percent(s.before['eval/success_sampled'])} → ${percent(s.after['eval/success_sampled'])}`,
     `on the same tasks: ${baselines.join(', ')}`,

@@ -12,7 +12,11 @@ export const ENV_NAMES = [
   'world-facts',
   'your-facts',
 ] as const;
-export type EnvName = (typeof ENV_NAMES)[number];
+/** An environment that a person wrote: it comes with a file, so it is offered nowhere by its name. */
+export const YOUR_ENVIRONMENT = 'your-environment';
+/** An environment that is offered by its name. */
+export type OfferedEnv = (typeof ENV_NAMES)[number];
+export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 
 /** How an environment's demonstrations are imitated. */
 export interface WarmStartRecipe {
@@ -166,6 +170,13 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
     recipe: SEARCH,
     weights: factTasks('your-facts'),
     facts: 'own',
+  },
+  [YOUR_ENVIRONMENT]: {
+    prompt: '',
+    text: true,
+    knobs: [], // its class says how many turns there are
+    recipe: { ...BRIEF, steps: 200, quality: 0.6 },
+    weights: () => YOUR_ENVIRONMENT,
   },
 };
 

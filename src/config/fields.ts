@@ -1,4 +1,4 @@
-import { ENV_NAMES } from './environments.ts';
+import { ENV_NAMES, YOUR_ENVIRONMENT } from './environments.ts';
 import { ESTIMATOR_NAMES } from './estimators.ts';
 import { KERNEL_SET_NAMES, knobOfOldName } from './kernelChoice.ts';
 
@@ -15,6 +15,7 @@ export type Field = Common &
     | {
         readonly default: string;
         readonly choices: readonly string[];
+        readonly elsewhere?: readonly string[]; // also allowed, but offered nowhere: these need more than a name
         readonly former?: (text: string) => string | undefined; // the choice that a text of an older page means
       }
     | {
@@ -37,7 +38,7 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES, elsewhere: [YOUR_ENVIRONMENT] },
   range: { label: 'Range', group: 'task', when: 'restart', default: 16, min: 2, max: 64, integer: true },
   entities: { label: 'Entities', group: 'task', when: 'restart', default: 12, min: 3, max: 48, integer: true },
   relations: { label: 'Relations', group: 'task', when: 'restart', default: 3, min: 1, max: 12, integer: true },
@@ -158,7 +159,9 @@ export const FIELDS = {
 
 /** Names of FIELDS. */
 export type FieldName = keyof typeof FIELDS;
-type ValueOf<F> = F extends { choices: readonly (infer C)[] } ? C : number;
+type ValueOf<F> = F extends { choices: readonly (infer C)[] }
+  ? C | (F extends { elsewhere: readonly (infer E)[] } ? E : never)
+  : number;
 /** A complete, validated set of knobs. */
 export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
 
@@ -179,7 +182,7 @@ export function isFieldName(name: string): name is FieldName {
 
 /** The choice of a field that a text names, also as older pages wrote it; undefined where it names none. */
 export function choiceOf(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
-  return field.choices.includes(text) ? text : field.former?.(text);
+  return [...field.choices, ...(field.elsewhere ?? [])].includes(text) ? text : field.former?.(text);
 }
 
 /** What a field accepts, in words. */

@@ -1,3 +1,4 @@
+import { YOUR_ENVIRONMENT } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 import { TEXT_AGENT_SIZES } from './textAgent.ts';
 
@@ -100,6 +101,18 @@ const TEXT = {
   miEvery: 0,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
+
+/** An environment that a person wrote, trained on from the shipped text model: it imitates the environment's own expert first. */
+export const WRITTEN_PRESET = {
+  label: 'Your environment',
+  set: {
+    ...TEXT,
+    env: YOUR_ENVIRONMENT,
+    processReward: 1,
+    warmStart: 'continued',
+    imitationSteps: 200,
+  },
+} as const satisfies Preset;
 
 // A checkpoint that the person opens, with adapters. It calls no tool by itself: it is shown how for some steps, and paid a little
 // for each well-formed call.

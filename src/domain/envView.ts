@@ -50,6 +50,11 @@ export type EnvView =
       readonly given: string | null;
     }
   | {
+      readonly kind: 'calls'; // of an environment that a person wrote, a line a turn
+      readonly title: string;
+      readonly steps: readonly { readonly turn: number; readonly text: string; readonly result: string }[];
+    }
+  | {
       readonly kind: 'bandit';
       readonly title: string;
       readonly arms: readonly string[]; // as they were shown

@@ -12,15 +12,17 @@ const operatorOf = (sign: unknown) => (sign === '*' ? '×' : String(sign));
 export function calculatorFace(overflow: string, operations: number): TextFace {
   return {
     system: 'You calculate from left to right, one operation a call, then answer with the number.',
-    tool: {
-      name: 'calculate',
-      description: 'Works out one operation on two numbers.',
-      parameters: [
-        { name: 'a', type: 'integer' },
-        { name: 'operator', type: 'string', choices: SIGNS },
-        { name: 'b', type: 'integer' },
-      ],
-    },
+    tools: [
+      {
+        name: 'calculate',
+        description: 'Works out one operation on two numbers.',
+        parameters: [
+          { name: 'a', type: 'integer' },
+          { name: 'operator', type: 'string', choices: SIGNS },
+          { name: 'b', type: 'integer' },
+        ],
+      },
+    ],
     question: (_, question) => question.replaceAll('×', '*').replace(', from left to right', ''),
     callWords: ({ a, operator, b }, quote) => {
       const [first, second] = [digits('a', a, quote), digits('b', b, quote)];
@@ -30,10 +32,9 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
       if (!isOperator(sign)) return { wrong: `${quote(sign)} as operator; want one of ${SIGNS.join(' ')}` };
       return [...first, sign, ...second];
     },
-    values: ([a1, a2, operator = '', b1, b2]) => ({
-      a: Number(`${a1}${a2}`),
-      operator: signOf(operator),
-      b: Number(`${b1}${b2}`),
+    call: ([a1, a2, operator = '', b1, b2]) => ({
+      tool: 'calculate',
+      values: { a: Number(`${a1}${a2}`), operator: signOf(operator), b: Number(`${b1}${b2}`) },
     }),
     answerWords: (text, quote) =>
       /^\d+$/.test(text)

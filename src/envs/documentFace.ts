@@ -15,10 +15,10 @@ export function documentFace({ corpus, questions }: Documents, topPassages: numb
     words.join(' ').replaceAll(` ${TITLE_END} `, `${TITLE_END} `).replaceAll(` ${NEXT_PASSAGE} `, '\n');
   return {
     system: 'You search for passages, then answer in their words.',
-    tool: { name: 'search', description: 'Finds the passages that best match a few words.', parameters: ['query'] },
+    tools: [{ name: 'search', description: 'Finds the passages that best match a few words.', parameters: ['query'] }],
     question: (_, question) => question,
     callWords: ({ query }) => spoken('query', query),
-    values: (words) => ({ query: words.join(' ') }),
+    call: (words) => ({ tool: 'search', values: { query: words.join(' ') } }),
     answerWords: (text) => spoken('the answer', text),
     answerText: (words) => words.join(' '),
     observation,

@@ -15,7 +15,11 @@ export interface Outcome {
   readonly stop: StopReason | null; // set when this ends the task
   readonly success: boolean;
   readonly payoff?: number; // share of the outcome reward; without it 1 for success and 0 else
+  readonly refused?: true; // the tool turned a well-formed call down, which costs as much as a malformed turn
 }
+
+/** What an episode is worth that ends because its turns are used up. */
+export type Unfinished = Required<Pick<Outcome, 'success' | 'payoff'>>;
 
 /** A task under way: what one environment adds to the turn loop all share. Words in, words out; null is malformed. */
 export interface Task {
@@ -31,6 +35,7 @@ export interface Task {
   answer(words: readonly string[], turn: number, draw: Random): Outcome | null;
   /** The words that name what the right next action needs, before turn `turn` is taken; empty when none is right any more. */
   needs(turn: number): readonly string[];
+  outOfTurns?(): Unfinished; // asked once, after the last turn; without it such an episode is worth nothing
   expert(turn: number): readonly string[];
   rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, where it has one
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
@@ -101,11 +106,12 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       const parsed = speech.read(action);
       const needs = rules.think ? task.needs(turn + late) : []; // before the action changes what is known
       const outcome = act(parsed, now);
-      const { observation, progress, stop, success, payoff = success ? 1 : 0 } = outcome ?? malformed(parsed);
+      const { observation, progress, stop, refused, ...worth } = outcome ?? malformed(parsed);
       const [thoughts, thinkEnd] = outcome && parsed.kind !== 'mistake' ? [parsed.thought, parsed.thinkEnd] : [[], -1];
       const thought = thoughtPaid ? 0 : thoughtShare(thoughts, needs);
       thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
-      const toolCall = outcome !== null && parsed.kind === 'call';
+      const valid = outcome !== null && !refused;
+      const toolCall = valid && parsed.kind === 'call';
       const firstCall = toolCall && !called;
       called ||= toolCall;
       const terminated = stop !== null;
@@ -115,19 +121,20 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       late += waited;
       const truncated = !terminated && turn + late >= maxTurns;
       over = terminated || truncated;
+      const { success, payoff = success ? 1 : 0 } = (truncated && task.outOfTurns?.()) || worth;
       return {
         observation: over ? [] : speech.observation(observation, action),
         parts: {
           outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,
           call: firstCall ? now.callReward : 0,
-          format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
+          format: valid ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
           think: now.thinkReward * thought,
           turnCost: toolCall ? 0 - now.turnCost : 0,
           preference: 0,
         },
         thinkEnd,
-        valid: outcome !== null,
+        valid,
         toolCall,
         waited,
         terminated,

@@ -32,11 +32,13 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
     `${asks} is ${asked.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
   return {
     system: 'You look up facts, one a call, then answer with a name.',
-    tool: {
-      name: 'search',
-      description: 'Looks up the relation of an entity.',
-      parameters: ['entity', 'relation'],
-    },
+    tools: [
+      {
+        name: 'search',
+        description: 'Looks up the relation of an entity.',
+        parameters: ['entity', 'relation'],
+      },
+    ],
     // <bos> question r … r e ?
     question: (words) => ask(words.slice(2, -2).map(say), say(words.at(-2) ?? '')),
     callWords: (values, quote) => {
@@ -45,7 +47,7 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
       if (typeof of !== 'string') return of;
       return typeof by === 'string' ? [of, by] : by;
     },
-    values: ([of = '', by = '']) => ({ entity: say(of), relation: say(by) }),
+    call: ([of = '', by = '']) => ({ tool: 'search', values: { entity: say(of), relation: say(by) } }),
     answerWords: (text, quote) => {
       const found = word(entityOf, 'the answer', text.replace(/\.$/, ''), quote);
       return typeof found === 'string' ? [found] : found;

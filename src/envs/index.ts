@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import type { EnvName } from '../config/environments.ts';
+import { type OfferedEnv, YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { ConfigError, type Problem } from '../config/configProblem.ts';
 import type { Facts } from '../facts/facts.ts';
 import { picked } from '../config/fields.ts';
@@ -18,7 +18,7 @@ import { sokoban } from './sokoban.ts';
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly chatTokenizer: ChatTokenizer | null };
 
 /** How each environment is made. Each takes of the knobs what it needs. */
-const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
+const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
   'number-hunt': numberHunt,
   'multi-hop': multiHop,
   'frozen-lake': frozenLake,
@@ -41,6 +41,7 @@ export function createEnv(
   facts: Facts | null = null,
   chatTokenizer: ChatTokenizer | null = null,
 ): ToolEnv {
+  if (config.env === YOUR_ENVIRONMENT) throw new ConfigError([NO_FILE]);
   if (config.language === 'text' && !chatTokenizer) throw new ConfigError([NO_CHAT_TOKENIZER]);
   return MAKERS[config.env](
     { ...config, think: config.think === 'on', chatTokenizer: config.language === 'text' ? chatTokenizer : null },
@@ -51,6 +52,11 @@ export function createEnv(
 const NO_CHAT_TOKENIZER: Problem = {
   ...{ kind: 'odd', field: 'language', got: 'text', want: 'text wants a language model, and there is none' },
   do: 'Set it to words, or begin from a model that speaks text.',
+};
+
+const NO_FILE: Problem = {
+  ...{ kind: 'odd', field: 'env', got: YOUR_ENVIRONMENT, want: 'an environment that you wrote comes with its file' },
+  do: 'It trains on the command line: npm run train -- --env-file FILE.ts.',
 };
 
 /** The knobs of an environment that may change between batches. */

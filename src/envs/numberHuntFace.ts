@@ -7,17 +7,19 @@ export function numberHuntFace(range: number, fillers: readonly string[], distra
   const question = `Find the number from 0 to ${most}.`;
   return {
     system: 'You find a hidden number by calls.',
-    tool: {
-      name: 'compare',
-      description: 'Says whether the hidden number is higher or lower than n.',
-      parameters: [{ name: 'n', type: 'integer' }],
-    },
+    tools: [
+      {
+        name: 'compare',
+        description: 'Says whether the hidden number is higher or lower than n.',
+        parameters: [{ name: 'n', type: 'integer' }],
+      },
+    ],
     question: () => question,
     callWords: ({ n }, quote) => {
       const value = Number(n);
       return value >= 0 && value <= most ? [String(value)] : { wrong: `${quote(String(n))} as n; want 0 to ${most}` };
     },
-    values: ([n]) => ({ n: Number(n) }),
+    call: ([n]) => ({ tool: 'compare', values: { n: Number(n) } }),
     answerWords: () => ({ wrong: 'no call; want a call of compare' }),
     answerText: (words) => words.join(' '),
     observation: (words) => words.join(' '),

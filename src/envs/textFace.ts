@@ -12,13 +12,13 @@ export interface Wrong {
  */
 export interface TextFace {
   readonly system: string; // the agent's job, in a sentence or two
-  readonly tool: ToolFace;
+  readonly tools: readonly ToolFace[]; // one or more
   /** The question of a task as text, made from its words and its readable question. */
   readonly question: (words: readonly string[], question: string) => string;
-  /** The words of a call with these arguments, whose types are those of `tool`. A `Wrong` repeats the agent's words only through `quote`. */
-  readonly callWords: (values: CallValues, quote: Quote) => readonly string[] | Wrong;
-  /** The arguments of a call in words. */
-  readonly values: (words: readonly string[]) => CallValues;
+  /** The words of a call of `tool` with these arguments, whose types are those of the tool. A `Wrong` repeats the agent's words only through `quote`. */
+  readonly callWords: (values: CallValues, quote: Quote, tool: string) => readonly string[] | Wrong;
+  /** The tool and the arguments of a call in words. */
+  readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: CallValues };
   readonly answerWords: (text: string, quote: Quote) => readonly string[] | Wrong;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;

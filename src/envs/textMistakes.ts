@@ -1,7 +1,7 @@
 import type { Codec } from '../text/codec.ts';
 import { wrongTurns } from '../text/hermesReading.ts';
 import { outsideText } from '../text/outsideText.ts';
-import { type ToolSchema, toolSchema } from '../text/toolSchema.ts';
+import { toolSchema } from '../text/toolSchema.ts';
 import { type Quote, type ReadTurn, type TurnFormat, withoutStop } from '../text/turnFormat.ts';
 import type { Mistake } from './speech.ts';
 import type { TextFace, TokenCount } from './textFace.ts';
@@ -39,7 +39,8 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
     };
   const readAs = (turn: ReadTurn, quote: Quote): ParsedTurn | string => {
     if (turn.kind === 'mistake') return turn.mistake.said;
-    const words = turn.kind === 'call' ? face.callWords(turn.values, quote) : face.answerWords(turn.answer, quote);
+    const words =
+      turn.kind === 'call' ? face.callWords(turn.values, quote, turn.tool) : face.answerWords(turn.answer, quote);
     return 'wrong' in words ? words.wrong : { kind: turn.kind, words, thought: [], thinkEnd: -1 };
   };
   const said = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
@@ -74,11 +75,10 @@ export function tokenCount(codec: Codec): TokenCount {
 
 /** Turns that are wrong in each way there is, as ids. */
 function probes({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
-  const tools: readonly ToolSchema[] = [toolSchema(face.tool)];
-  const calls = face
-    .longest((text) => codec.encode(text).length)
-    .turns.flatMap((turn) => ('tool' in turn ? [turn.values] : []));
-  return wrongTurns({ tools }, calls[0] ?? {}).map((text) => codec.encode(text));
+  const tools = face.tools.map(toolSchema);
+  const { turns } = face.longest((text) => codec.encode(text).length);
+  const calls = turns.flatMap((turn) => ('tool' in turn ? [turn] : []));
+  return wrongTurns({ tools }, (tool) => calls.find((call) => call.tool === tool)?.values ?? {}).map((text) => codec.encode(text));
 }
 
 /** The text without the letters at its end that are too many. */

@@ -14,9 +14,7 @@ export function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<Te
     words[0]?.startsWith(ERROR_WORD) ? words.join(' ') : face.observation(words);
   const written = (words: readonly string[]): WrittenTurn => {
     const inner = words.slice(1, -1);
-    return words[0] === '<call>'
-      ? { tool: face.tool.name, values: face.values(inner) }
-      : { answer: face.answerText(inner) };
+    return words[0] === '<call>' ? face.call(inner) : { answer: face.answerText(inner) };
   };
   return {
     prompt: (words, question) => {

@@ -42,7 +42,7 @@ const END = 2;
  */
 export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): TextTurns {
   const { codec, template } = chatTokenizer;
-  const format = hermesFormat({ codec, template, tools: [face.tool] });
+  const format = hermesFormat({ codec, template, tools: face.tools });
   const most = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
   const { questions, turns, observations } = face.longest(tokenCount(codec));
   const prompt = most(questions.map((question) => format.promptIds({ system: face.system, question }).length));

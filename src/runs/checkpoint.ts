@@ -48,7 +48,7 @@ export interface Checkpoint {
   readonly progress: Progress;
   readonly chatTokenizer?: ChatTokenizerFiles; // of a text model; absent if the model uses the words of `vocabulary`
   readonly base?: BaseMark; // the checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint
-  readonly start?: Tensors; // the weights at the start of reinforcement learning, if a seed cannot make them again: another program's, or adapters after imitation
+  readonly start?: Tensors; // the weights at the start of reinforcement learning, if a seed cannot make them again: another program's, those in an environment that a person wrote, or adapters after imitation
   readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }
 

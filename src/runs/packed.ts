@@ -12,11 +12,11 @@ export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary'
 /** A run up to its checkpoint. */
 export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): PackedRun {
   const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
-  const { checkpoint } = run;
+  const { checkpoint, environment } = run;
   const { update } = checkpoint.progress;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   return {
-    ...{ id, name, started, backend, begun, config, changes, health, solved, skipped, facts },
+    ...{ id, name, started, backend, begun, config, changes, health, solved, skipped, facts, environment },
     ...(kernels && { kernels }),
     ...(fork && { fork }),
     ...{ update, checkpoint, points },

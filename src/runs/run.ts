@@ -3,6 +3,7 @@ import { visible } from '../base/visible.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { KeptBatch } from '../domain/batch.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Health } from '../domain/health.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -40,6 +41,7 @@ export interface Run extends Manifest {
   readonly solved: ReadonlyMap<string, boolean> | null; // evaluated tasks, by greedy play, at the last evaluation
   readonly skipped: number; // optimizer steps that would not have been finite
   readonly facts: Facts | null; // a person's own, where it asks about them
+  readonly environment: EnvironmentFile | null; // that a person wrote, where it trains on one
   readonly checkpoint: Checkpoint | null; // what it takes to go on; null: it can only be looked at
   readonly vocabulary: readonly string[]; // of `batches`
   readonly batches: readonly KeptBatch[]; // those that are kept, oldest first
@@ -56,7 +58,7 @@ export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & 
   return {
     ...{ backend: { kind: 'cpu', adapter: '' }, config: given.begun, changes: [], update: 0 },
     ...{ series: new Map(), health: [], solved: null, skipped: 0 },
-    ...{ facts: null, checkpoint: null, vocabulary: [], batches: [] },
+    ...{ facts: null, environment: null, checkpoint: null, vocabulary: [], batches: [] },
     ...given,
   };
 }

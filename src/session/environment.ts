@@ -1,3 +1,4 @@
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { TEXT_AGENT } from '../config/textAgent.ts';
 import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
@@ -26,15 +27,19 @@ export interface OpenedEnvironment {
 export async function openEnvironment(
   config: RunConfig,
   { facts, chatTokenizer, base }: Surroundings,
-  { shippedFile }: Pick<Host, 'shippedFile'>,
+  { shippedFile, ownEnvironment }: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);
+  const made = (spoken: ChatTokenizer | null) =>
+    config.env === YOUR_ENVIRONMENT && ownEnvironment && spoken
+      ? ownEnvironment(spoken)
+      : createEnv(config, asked, spoken);
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
-    return { env: createEnv(config, asked, base.chatTokenizer), chatTokenizer: null };
+    return { env: await made(base.chatTokenizer), chatTokenizer: null };
   }
   const files = await filesOf(config, chatTokenizer, shippedFile);
-  return { env: createEnv(config, asked, files && (await opened(files))), chatTokenizer: files };
+  return { env: await made(files && (await opened(files))), chatTokenizer: files };
 }
 
 /** What a run speaks: the chat tokenizer of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */

@@ -1,6 +1,7 @@
 import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { reconfigured, type RunConfig } from '../config/config.ts';
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
 import { ConfigError, type Problem } from '../config/configProblem.ts';
@@ -206,7 +207,9 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
       const marked = base && { base: base.mark, ...(start && { start }) }; // imitating again would take minutes
-      const began = from?.start && { start: from.start };
+      // the person's file may have changed when the run goes on, and its demonstrations with it
+      const kept = begun.env === YOUR_ENVIRONMENT && !base ? first : from?.start;
+      const began = kept && { start: kept };
       return checkpointOf({ ...parts, ...on, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
     },
     restore: (checkpoint) => {

@@ -120,21 +120,24 @@ function fits(value: unknown, { type, enum: choices }: Property): boolean {
 }
 
 /**
- * Wrong turns, at least one for each kind of mistake possible with these tools. `right` has the arguments of a correct
- * call.
+ * Wrong turns, at least one for each kind of mistake possible with these tools. `rightOf` returns the arguments of a
+ * correct call of a tool.
  */
-export function wrongTurns({ tools }: Pick<Reading, 'tools'>, right: JsonRecord): readonly string[] {
+export function wrongTurns(
+  { tools }: Pick<Reading, 'tools'>,
+  rightOf: (tool: string) => JsonRecord,
+): readonly string[] {
   const call = (name: string, given: unknown) => `${OPEN}${JSON.stringify({ name, arguments: given })}${CLOSE}`;
-  const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => [
-    ...[call(name, 0), call(name, { ...right, '?': 0 })],
-    ...parameters.required.flatMap((key) =>
-      [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MOST_SHOWN)].map((odd) =>
-        call(name, { ...right, [key]: odd }),
-      ),
-    ),
-  ]);
+  const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => {
+    const right = rightOf(name);
+    const odd = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MOST_SHOWN)];
+    return [
+      ...[call(name, 0), call(name, { ...right, '?': 0 })],
+      ...parameters.required.flatMap((key) => odd.map((value) => call(name, { ...right, [key]: value }))),
+    ];
+  });
   const formless = ['', '?', '0.5', '1000', '? '.repeat(MOST_SHOWN), '<think>', OPEN, `${OPEN}${OPEN}`, ...FORGED];
-  return [...formless, `${OPEN}${CLOSE}?`, `${OPEN}?${CLOSE}`, `${OPEN}0${CLOSE}`, call('?', right), ...wrongCalls];
+  return [...formless, `${OPEN}${CLOSE}?`, `${OPEN}?${CLOSE}`, `${OPEN}0${CLOSE}`, call('?', {}), ...wrongCalls];
 }
 
 function cut(text: string): string {

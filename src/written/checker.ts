@@ -1,15 +1,7 @@
 import type { Declaration } from './declaration.ts';
-import { EnvironmentFileError } from './declaration.ts';
+import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
 import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
-import type { Sandbox, Statics } from './sandbox.ts';
-
-/** The settings in an environment class's static fields, with defaults filled in. */
-export interface Settled {
-  readonly tasks: { readonly train: number; readonly test: number };
-  readonly maxTurns: number;
-  /** Weight of each part of the reward, by name. A part without a weight has weight 1. */
-  readonly weights: Readonly<Record<string, number>>;
-}
+import type { Sandbox } from './sandbox.ts';
 
 /** A problem that the check found. It is listed once; `episodes` counts how often it came up. */
 export interface Finding {
@@ -24,7 +16,7 @@ export interface Finding {
  * the weighted sum of its parts.
  */
 export interface CheckReport {
-  readonly settled: Settled;
+  readonly settled: ClassSettings;
   readonly episodes: number;
   readonly turns: number;
   readonly chance: number;
@@ -34,39 +26,6 @@ export interface CheckReport {
   readonly longestPrompt: number; // characters
   readonly longestReply: number; // characters
   readonly findings: readonly Finding[];
-}
-
-const MOST_TASKS = 1_000_000;
-const MOST_TURNS = 64;
-
-/**
- * Checks the static fields and fills in defaults. Throws EnvironmentFileError if a value is out of range or of the wrong
- * type.
- */
-function settled({ tasks, maxTurns = 8, weights = {} }: Statics): Settled {
-  const counts = { train: 1000, test: 200, ...(typeof tasks === 'object' ? tasks : {}) };
-  for (const split of ['train', 'test'] as const) {
-    if (!Number.isInteger(counts[split]) || counts[split] < 1 || counts[split] > MOST_TASKS) {
-      throw new EnvironmentFileError(
-        `tasks.${split} is ${String(counts[split])}. Write how many tasks there are: static tasks = { train: 400, test: 100 }.`,
-        null,
-      );
-    }
-  }
-  if (typeof maxTurns !== 'number' || !Number.isInteger(maxTurns) || maxTurns < 1 || maxTurns > MOST_TURNS) {
-    throw new EnvironmentFileError(
-      `maxTurns is ${String(maxTurns)}. Write a whole number from 1 to ${MOST_TURNS}.`,
-      null,
-    );
-  }
-  const named = Object.entries(typeof weights === 'object' && weights !== null ? weights : {});
-  const wrong = named.find(([, weight]) => typeof weight !== 'number' || !Number.isFinite(weight));
-  if (wrong) throw new EnvironmentFileError(`weights.${wrong[0]} is ${String(wrong[1])}. Write a number.`, null);
-  return {
-    tasks: { train: counts.train, test: counts.test },
-    maxTurns,
-    weights: Object.fromEntries(named) as Settled['weights'],
-  };
 }
 
 /**
@@ -82,7 +41,7 @@ export async function checkEnvironment(
 ): Promise<CheckReport> {
   const { tools } = declaration;
   const sandbox = await open();
-  const rules = settled(sandbox.statics);
+  const rules = classSettings(sandbox.statics);
   const tasks = tasksOf(rules, episodes);
   const options = { seed, maxTurns: rules.maxTurns };
   const found = new Findings();
@@ -132,7 +91,7 @@ export async function checkEnvironment(
     }
   }
   const value = (plays: readonly Play[]) =>
-    plays.reduce((sum, { parts }) => sum + weighted(parts, rules), 0) / plays.length;
+    plays.reduce((sum, { parts }) => sum + weightedReward(parts ?? {}, rules), 0) / plays.length;
   const [byChance, byNonsense, byExpert] = [value(chance), value(nonsense), experts && value(experts)];
   if (byExpert === null)
     found.add('warning', 'There is no expert(): nothing to imitate at the start, and no upper bound.', null);
@@ -174,7 +133,7 @@ export async function checkEnvironment(
 }
 
 /** The tasks to play. Training and test tasks alternate; when one kind runs out, the rest are of the other kind. */
-function tasksOf({ tasks }: Settled, episodes: number): readonly TaskOf[] {
+function tasksOf({ tasks }: ClassSettings, episodes: number): readonly TaskOf[] {
   const list: TaskOf[] = [];
   for (let index = 0; list.length < episodes && index < Math.max(tasks.train, tasks.test); index++) {
     for (const split of ['train', 'test'] as const)
@@ -182,9 +141,6 @@ function tasksOf({ tasks }: Settled, episodes: number): readonly TaskOf[] {
   }
   return list;
 }
-
-const weighted = (parts: Play['parts'], { weights }: Settled) =>
-  Object.entries(parts ?? {}).reduce((sum, [name, value]) => sum + (weights[name] ?? 1) * Number(value), 0);
 
 const said = ({ text, refused, over, paid }: Play['replies'][number]) =>
   JSON.stringify([text ?? null, refused ?? null, over ?? false, paid ?? null]);

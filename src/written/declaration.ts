@@ -24,6 +24,7 @@ export interface Declaration {
   /** The comment before the class: what the agent is told of the task. */
   readonly description: string;
   readonly tools: readonly ToolFace[];
+  readonly hasExpert: boolean; // the class has a player that knows how to do it
   /** The file as JavaScript that assigns its class to `exports.default`; lines are those of the file. */
   readonly code: string;
 }
@@ -91,6 +92,7 @@ export function readDeclaration(source: string): Declaration {
     name: named ? text(named) : 'Environment',
     description: commentBefore(exported, text)?.says ?? '',
     tools: tools.faces,
+    hasExpert: tools.found.has('expert'),
     code,
   };
 }

@@ -50,7 +50,9 @@ interface Course {
 }
 
 /** The key of a task's chance; the same task has the same one everywhere. */
-const chanceOf = (seed: number, { split, index }: TaskOf): ChanceKey => [seed, index, split === 'train' ? 0 : 1];
+export function chanceOf(seed: number, { split, index }: TaskOf): ChanceKey {
+  return [seed, index, split === 'train' ? 0 : 1];
+}
 
 /**
  * Plays tasks side by side, one crossing a turn for all of them. A task has the same chance in it whoever plays. An episode ends when
@@ -160,10 +162,13 @@ export function playTasks(
   }));
 }
 
-const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
+/** The name of a tool's parameter. */
+export function nameOf(parameter: Parameter): string {
+  return typeof parameter === 'string' ? parameter : parameter.name;
+}
 
 /** What keeps a call from being made, before the tool sees it; null where nothing does. */
-function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
+export function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
   const strays = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
   if (strays.length > 0) return `${name} has no argument ${strays[0]}`;
   for (const parameter of parameters) {

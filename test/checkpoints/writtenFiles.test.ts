@@ -128,7 +128,7 @@ function runOf(
     ...{ begun, config: begun, vocabulary: ['<pad>', '<bos>', 'a'], networks: { policy: none, critic: null } },
     ...{ rewardModel: null, progress: { update: 8 }, ...more },
   } as unknown as Checkpoint;
-  const empty = { changes: [], health: [], solved: null, skipped: 0, facts: null };
+  const empty = { changes: [], health: [], solved: null, skipped: 0, facts: null, environment: null };
   const backend = { kind: 'gpu', adapter: 'Some <GPU>' } as const;
   return { ...{ id: 3, name: 'n|*m*', started: '2026-01-02T03:04:05.000Z', backend, update: 8 }, begun, config: begun, ...empty, checkpoint, points: new Map(points) }; // prettier-ignore
 }

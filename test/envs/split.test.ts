@@ -17,6 +17,8 @@ function contentOf(episode: Episode): string {
       return view.title === 'Countdown'
         ? JSON.stringify([view.task.split(', ').map(Number).toSorted(), view.wanted])
         : view.task;
+    case 'calls':
+      return view.title;
     case 'bandit':
       return JSON.stringify([view.arms, view.risky]);
     case 'passages':

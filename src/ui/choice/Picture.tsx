@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../../config/environments.ts';
+import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESET_CHOICE, type PresetGroup } from '../../config/presetChoice.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import type { PresetName } from '../../config/presets.ts';
@@ -36,7 +36,7 @@ export function Picture({ preset }: { readonly preset: PresetName }) {
         />
       )}
       <g transform={chat ? 'translate(13 7) scale(.8)' : undefined}>
-        <Drawn scene={SCENES[env]} />
+        {env !== YOUR_ENVIRONMENT && <Drawn scene={SCENES[env]} />}
       </g>
       {mark && <path className="mark-of" data-group={group} d={mark} />}
       {model === 'checkpoint' && <path className="adapters" d="M112 64v12M117 69v7M122 60v16" />}

@@ -57,6 +57,8 @@ export function sceneOf(view: EnvView): Scene {
         wanted: view.wanted,
         steps: view.steps.map(({ text, result }) => `${text} = ${result}`),
       };
+    case 'calls':
+      return { kind: 'sum', task: view.title, wanted: 0, steps: view.steps.map(({ text }) => text) };
     case 'bandit':
       return { kind: 'arms', arms: view.arms, risky: view.arms.indexOf(view.risky) };
     case 'passages': {

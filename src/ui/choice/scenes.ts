@@ -1,8 +1,8 @@
-import type { EnvName } from '../../config/environments.ts';
+import type { OfferedEnv } from '../../config/environments.ts';
 import type { Scene } from './scene.ts';
 
 /** The tasks that are drawn: those of the seed that recordings have, or another that shows more of the environment. */
-export const SCENE_SEEDS: Readonly<Record<EnvName, number>> = {
+export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
   'number-hunt': 4,
   'multi-hop': 7,
   'frozen-lake': 5,
@@ -17,7 +17,7 @@ export const SCENE_SEEDS: Readonly<Record<EnvName, number>> = {
 };
 
 /** A task of each environment as the scripted expert solves it; a test plays them again. */
-export const SCENES: Readonly<Record<EnvName, Scene>> = {
+export const SCENES: Readonly<Record<OfferedEnv, Scene>> = {
   'number-hunt': { kind: 'line', range: 16, target: 4, guesses: [7, 3, 5, 4] },
   'multi-hop': {
     kind: 'graph',

@@ -13,6 +13,7 @@ export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: the move didn’t do what the agent asked.',
   sum: 'Computed from left to right. The agent sees the target only if the task states it.',
+  calls: 'What the agent called, and the answers of the environment.',
   passages: 'Shaded: words of the query. Boxed: the answer. The agent sees no marks and no struck-out text.',
   bandit: 'The agent sees only the names of the arms, not which one is risky.',
 };
@@ -23,6 +24,7 @@ export const IS_SVG: Readonly<Record<EnvView['kind'], boolean>> = {
   graph: true,
   grid: true,
   sum: false,
+  calls: false,
   passages: false,
   bandit: false,
 };
@@ -59,6 +61,7 @@ function Kind({ view, turn, group, rows = 0, wide = false, secret = false }: Pro
     case 'passages':
       return <Passages view={view} turn={turn} />;
     case 'sum':
+    case 'calls':
     case 'bandit':
       return <Ledger {...{ view, turn, secret }} />;
     default:

@@ -6,6 +6,8 @@ export function viewUpTo(view: EnvView, turn: number, over: boolean): EnvView {
   switch (view.kind) {
     case 'number-line':
       return { ...view, guesses: past(view.guesses) };
+    case 'calls':
+      return { ...view, steps: past(view.steps) };
     case 'grid':
       return { ...view, moves: past(view.moves) };
     case 'sum':

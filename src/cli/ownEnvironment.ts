@@ -1,0 +1,32 @@
+import { visible } from '../base/visible.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
+import type { Run } from '../runs/run.ts';
+
+/**
+ * A saved run with the environment that was given for it. An environment is a program, so a saved one is never run by
+ * itself: its file has to be named. Another text than the saved one is taken, and noted as a change of the run. Throws
+ * ConfigError where a file is missing, or the run does not train on one. `place` is the run's folder or zip.
+ */
+export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' | 'changes' | 'update'>>(
+  run: R,
+  given: EnvironmentFile | null,
+  place: string,
+): R {
+  const { environment, changes, update, config } = run;
+  const where = visible(place, 4096);
+  if (config.env !== YOUR_ENVIRONMENT) {
+    if (given === null) return run;
+    throw new ConfigError([
+      `--env-file: got ${visible(given.name)}, but the run in ${where} trains on ${config.env}. Leave it out.`,
+    ]);
+  }
+  if (given === null) {
+    throw new ConfigError([
+      `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as environment.ts. Read it, then name it: --env-file ${where}/environment.ts`,
+    ]);
+  }
+  if (environment && environmentSum(environment) === environmentSum(given)) return run;
+  return { ...run, environment: given, changes: [...changes, { update, text: `environment ${visible(given.name)}` }] };
+}

@@ -1,0 +1,54 @@
+import { EnvironmentFileError } from './declaration.ts';
+import type { Statics } from './sandbox.ts';
+
+/** The settings in an environment class's static fields, with defaults filled in. */
+export interface ClassSettings {
+  readonly tasks: { readonly train: number; readonly test: number };
+  readonly maxTurns: number;
+  /** Weight of each part of the reward, by name. A part without a weight has weight 1. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+const MOST_TASKS = 1_000_000;
+const MOST_TURNS = 64;
+
+/**
+ * Checks the static fields and fills in defaults. Throws EnvironmentFileError if a value is out of range or of the wrong
+ * type.
+ */
+export function classSettings({ tasks, maxTurns = 8, weights = {} }: Statics): ClassSettings {
+  const counts = { train: 1000, test: 200, ...(typeof tasks === 'object' ? tasks : {}) };
+  for (const split of ['train', 'test'] as const) {
+    if (!Number.isInteger(counts[split]) || counts[split] < 1 || counts[split] > MOST_TASKS) {
+      throw new EnvironmentFileError(
+        `tasks.${split} is ${String(counts[split])}. Write how many tasks there are: static tasks = { train: 400, test: 100 }.`,
+        null,
+      );
+    }
+  }
+  if (typeof maxTurns !== 'number' || !Number.isInteger(maxTurns) || maxTurns < 1 || maxTurns > MOST_TURNS) {
+    throw new EnvironmentFileError(
+      `maxTurns is ${String(maxTurns)}. Write a whole number from 1 to ${MOST_TURNS}.`,
+      null,
+    );
+  }
+  const named = Object.entries(typeof weights === 'object' && weights !== null ? weights : {});
+  const wrong = named.find(([, weight]) => typeof weight !== 'number' || !Number.isFinite(weight));
+  if (wrong) throw new EnvironmentFileError(`weights.${wrong[0]} is ${String(wrong[1])}. Write a number.`, null);
+  return {
+    tasks: { train: counts.train, test: counts.test },
+    maxTurns,
+    weights: Object.fromEntries(named) as ClassSettings['weights'],
+  };
+}
+
+/** What an episode earns: its parts, each times its weight. */
+export function weightedReward(parts: Readonly<Record<string, unknown>>, { weights }: ClassSettings): number {
+  return Object.entries(parts).reduce((sum, [name, value]) => sum + (weights[name] ?? 1) * Number(value), 0);
+}
+
+/** Whether an episode counts as solved: the part that `weights` names first is at least 1; without weights, the first part that there is. */
+export function isSolved(parts: Readonly<Record<string, unknown>>, { weights }: ClassSettings): boolean {
+  const [first = ''] = [...Object.keys(weights), ...Object.keys(parts)];
+  return Number(parts[first] ?? 0) >= 1;
+}

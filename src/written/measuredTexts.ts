@@ -1,0 +1,80 @@
+import type { WrittenTurn } from '../text/turnFormat.ts';
+import type { ClassSettings } from './classSettings.ts';
+import { type Declaration, EnvironmentFileError } from './declaration.ts';
+import { TASK_SEED } from './openEpisodes.ts';
+import { chancePlayer, EXPERT, type Move, nameOf, type Play, playTasks, type TaskOf, type Values } from './plays.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** Texts of an environment: an episode's room is measured on them. */
+export interface MeasuredTexts {
+  readonly prompts: readonly string[];
+  readonly turns: readonly WrittenTurn[];
+  readonly observations: readonly string[];
+  /** Moves of the expert; where there is none, random ones. */
+  readonly moves: readonly Move[];
+}
+
+/** Tasks that are played, of each split. */
+const MOST_PLAYED = 250;
+/** Texts that are kept, the longest: which of them has the most tokens is for a tokenizer to say. */
+const KEPT = 64;
+
+/**
+ * The longest prompts, calls and answers of an environment, from its first tasks of each split as its expert and
+ * a random player play them. Throws EnvironmentFileError with the first fault that comes up.
+ */
+export function measureTexts(
+  sandbox: Sandbox,
+  { tools, hasExpert }: Declaration,
+  settings: ClassSettings,
+): MeasuredTexts {
+  const { tasks, maxTurns } = settings;
+  const played = (['train', 'test'] as const).flatMap((split) =>
+    Array.from({ length: Math.min(tasks[split], MOST_PLAYED) }, (_, index): TaskOf => ({ split, index })),
+  );
+  const options = { seed: TASK_SEED, maxTurns };
+  const experts = playTasks(sandbox, tools, played, { ...options, player: EXPERT });
+  const chance = playTasks(sandbox, tools, played, { ...options, player: chancePlayer(tools, TASK_SEED) });
+  const plays = [...experts, ...chance];
+  const bad = plays.find(({ problems }) => problems.length > 0);
+  const [problem] = bad?.problems ?? [];
+  if (bad && problem) {
+    throw new EnvironmentFileError(`${problem.text} (${bad.task.split} task ${bad.task.index})`, problem.line);
+  }
+  const moves = distinct((hasExpert ? experts : chance).flatMap((play) => play.moves));
+  return {
+    prompts: longest(plays.map(({ prompt }) => prompt)),
+    turns: [
+      ...longestBy(moves, (move) => JSON.stringify(move).length),
+      ...tools.map(({ name, parameters }) => ({
+        tool: name,
+        values: longestValues(moves, name, parameters.map(nameOf)),
+      })),
+    ],
+    observations: longest(plays.flatMap(answersOf)),
+    moves,
+  };
+}
+
+const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
+const longest = (texts: readonly string[]) => longestBy([...new Set(texts)], ({ length }) => length);
+
+function longestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {
+  return list.toSorted((a, b) => size(b) - size(a)).slice(0, KEPT);
+}
+
+function distinct<T>(list: readonly T[]): readonly T[] {
+  return [...new Map(list.map((item) => [JSON.stringify(item), item])).values()];
+}
+
+/** Of each argument of a tool the longest value there was: a player may put them together. */
+function longestValues(moves: readonly Move[], tool: string, names: readonly string[]): Values {
+  const size = (value: unknown) => JSON.stringify(value)?.length ?? 0;
+  const values = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values] : []));
+  return Object.fromEntries(
+    names.map((name) => {
+      const [first = '', ...rest] = values.map((each) => each[name]);
+      return [name, rest.reduce((most, value) => (size(value) > size(most) ? value : most), first)];
+    }),
+  );
+}
