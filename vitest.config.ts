@@ -24,6 +24,7 @@ const HEAVY = [
   'test/adaptedQuestions.test.ts',
   'test/cli/export.test.ts',
   'test/cli/goldenFixture.test.ts',
+  'test/cli/ownEnvironment.test.ts',
   'test/cli/programs.test.ts',
   'test/cli/sweep.test.ts',
   'test/cli/train.test.ts',

@@ -52,7 +52,8 @@ try {
 }
 // paths in arguments are the caller's: npm moves to the project's folder and keeps where it was called in INIT_CWD
 const callerFolder = process.cwd() === root ? (process.env['INIT_CWD'] ?? root) : process.cwd();
-child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), ...args], {
+// without the `--`, Node 20 takes an --env-file among the program's arguments for its own
+child = spawn(process.execPath, ['--enable-source-maps', '--', path.join(outDir, `${name}.js`), ...args], {
   cwd: root,
   env: { ...process.env, CALLER_FOLDER: callerFolder },
   stdio: 'inherit',

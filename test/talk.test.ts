@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EnvName, ENVIRONMENTS } from '../src/config/environments.ts';
+import { ENV_NAMES, type EnvName } from '../src/config/environments.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import type { AskedTask, TalkSampling, Voice } from '../src/domain/taskForm.ts';
 import { batchBytes, type KeptBatch } from '../src/domain/batch.ts';
@@ -55,7 +55,7 @@ async function distributionAt(session: Session, asked: Omit<AskedDistribution, '
 }
 
 /** Environments whose tasks a person can word. */
-const WORDED = (Object.keys(ENVIRONMENTS) as EnvName[]).flatMap((env) => {
+const WORDED = ENV_NAMES.flatMap((env) => {
   const config = parseConfig({ ...small, env });
   const made = createEnv(config, factsFor(env));
   return made.asking ? [{ env, config, made, asking: made.asking }] : [];

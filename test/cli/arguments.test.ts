@@ -38,6 +38,17 @@ describe('the arguments of train', () => {
     expect(problemsOf('--facts')[0]).toMatch(/--facts: got nothing/);
   });
 
+  it('take the file of an environment that a person wrote, which is the task: no preset and no facts beside it', () => {
+    const { config, envFile } = parseArguments(['--env-file', 'mine.ts', '--updates', '9']);
+    expect(envFile).toBe('mine.ts');
+    expect(config).toMatchObject({ env: 'your-environment', language: 'text', updates: 9 });
+    expect(problemsOf('--env-file', 'mine.ts', '--preset', 'multi-hop')[0]).toMatch(/--preset: got multi-hop beside/);
+    expect(problemsOf('--env-file', 'mine.ts', '--facts', 'my.csv')[0]).toMatch(/--facts: got my\.csv beside/);
+    expect(problemsOf('--env-file', 'mine.ts', '--env', 'calculator')[0]).toMatch(/got --env calculator/);
+    expect(problemsOf('--env-file', 'mine.ts', '--language', 'words')[0]).toMatch(/played in text alone/);
+    expect(parseArguments(['--resume', 'run', '--env-file', 'mine.ts']).envFile).toBe('mine.ts');
+  });
+
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
       expect.stringMatching(/got chess; want one of number-hunt, multi-hop/),

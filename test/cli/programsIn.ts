@@ -30,7 +30,7 @@ export async function programsIn(...names: readonly string[]): Promise<Programs>
     at: (...parts) => path.join(folder, ...parts),
     start: (name, args, input = '') => {
       const env = { ...process.env, CALLER_FOLDER: folder };
-      const child = spawn(process.execPath, [programs.file(name), ...args], { env });
+      const child = spawn(process.execPath, ['--', programs.file(name), ...args], { env }); // as scripts/cli.mjs does;
       let [out, err] = ['', ''];
       child.stdout.on('data', (text) => (out += String(text)));
       child.stderr.on('data', (text) => (err += String(text)));

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { WRITTEN_PRESET } from '../../src/config/presets.ts';
+import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
+import { checkpointFiles } from '../../src/checkpoints/write.ts';
+import type { EnvironmentFile } from '../../src/domain/environmentFile.ts';
+import type { Checkpoint } from '../../src/runs/checkpoint.ts';
+import { packedRun } from '../../src/runs/packed.ts';
+import { bareRun } from '../../src/runs/run.ts';
+import type { Host } from '../../src/session/host.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
+import { BYTES, servesBytes } from '../text/bytesTokenizer.ts';
+import { sandboxOf } from './machine.ts';
+import { NUMBERS } from './numbers.ts';
+
+const hostFor = (source: string): Host => ({
+  gpu: undefined,
+  shippedFile: servesBytes,
+  ownEnvironment: async (chatTokenizer) =>
+    writtenEnvironment(readDeclaration(source), await sandboxOf(source), chatTokenizer),
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+});
+
+const config = (seed: number) =>
+  parseConfig({
+    ...{ ...WRITTEN_PRESET.set, warmStart: 'train', imitationSteps: 2, backend: 'cpu', seed },
+    ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, prompts: 2, groupSize: 2, evalTasks: 4, updates: 3 },
+  });
+
+const open = (source: string, seed = 1, from: Checkpoint | null = null): Promise<Session> =>
+  openSession(config(seed), hostFor(source), () => undefined, null, from);
+
+/** Trains up to and with an update; its numbers. */
+async function trainTo(session: Session, update: number) {
+  for (;;) {
+    const { value: event } = await session.events.next(); // a loop over them would end them with its return
+    if (event.type === 'error') throw new Error(event.message);
+    if (event.type === 'metrics' && event.update === update) return event.values;
+  }
+}
+
+test('a run imitates the environment’s expert, trains, and is evaluated on the test tasks; the same seed comes to the same weights', async () => {
+  const hashes: string[] = [];
+  for (const seed of [1, 1, 2]) {
+    const session = await open(NUMBERS, seed);
+    const before = await trainTo(session, 0);
+    expect(before).toMatchObject({ 'baseline/expert': 1, 'eval/tasks': 4 });
+    await trainTo(session, 3);
+    hashes.push(await session.parametersHash());
+    session.dispose();
+  }
+  expect(hashes[1]).toBe(hashes[0]);
+  expect(hashes[2]).not.toBe(hashes[0]);
+});
+
+const FILE: EnvironmentFile = { name: 'numbers.ts', text: NUMBERS };
+
+/** A run's folder after an update, as it is saved, and its session. */
+async function savedAfter(update: number) {
+  const session = await open(NUMBERS);
+  await trainTo(session, update);
+  const checkpoint = await session.checkpoint();
+  const run = bareRun({ id: 0, name: 'mine', started: '2026-01-02T03:04:05.000Z', begun: config(1), update });
+  return { session, files: checkpointFiles(packedRun({ ...run, environment: FILE, checkpoint })) };
+}
+
+test('a run that is saved with its environment and read again goes on to the weights of one that was not interrupted', async () => {
+  const { session, files } = await savedAfter(1);
+  await trainTo(session, 3);
+  const read = readCheckpointFiles(files);
+  if (read.kind !== 'ours') throw new Error('the folder is this project’s');
+  expect(read.run.environment).toEqual(FILE);
+  expect(new TextDecoder().decode(files.get(FILES.environment))).toBe(NUMBERS);
+  // it has its first weights with it: a changed file would demonstrate otherwise
+  const changed = NUMBERS.replace('tool: "guess", arguments: { n: this.hidden }', 'tool: "guess", arguments: { n: 0 }');
+  expect(changed).not.toBe(NUMBERS);
+  for (const source of [NUMBERS, changed]) {
+    const again = await open(source, 1, read.run.checkpoint);
+    await trainTo(again, 3);
+    expect(await again.parametersHash()).toBe(await session.parametersHash());
+    again.dispose();
+  }
+  session.dispose();
+});
+
+test('a folder whose environment is missing or was changed is refused, and says which file to copy', async () => {
+  const { session, files } = await savedAfter(1);
+  session.dispose();
+  const other = new TextEncoder().encode(`${NUMBERS}//`);
+  expect(() => readCheckpointFiles(new Map([...files, [FILES.environment, other]]))).toThrow(
+    /environment\.ts.*checksum/s,
+  );
+  expect(() => readCheckpointFiles(new Map([...files].filter(([name]) => name !== FILES.environment)))).toThrow(
+    /environment\.ts.*no such file/s,
+  );
+});
+
+test('a file that hangs in a later task stops training with its line, and the session is as it was after the last update', async () => {
+  // tasks from 250 on are not measured when the file is opened, and the saved run has imitated already
+  const session = await open(NUMBERS);
+  await trainTo(session, 1);
+  const whole = await session.checkpoint();
+  session.dispose();
+  const hanging = NUMBERS.replace('reset({ split, index, draw }): string {', '$& if (index > 250) for (;;);');
+  const line = NUMBERS.split('\n').findIndex((text) => text.includes('reset({')) + 1;
+  const broken = await open(hanging, 1, whole);
+  await expect(trainTo(broken, 3)).rejects.toMatchObject({ line, says: /reset\(\) computed too long/ });
+  expect((await broken.checkpoint()).sum).toBe(whole.sum);
+  broken.dispose();
+});
+
+test.each(['guessTheWord', 'keyValueStore'])('the template %s can be trained on as it stands', async (name) => {
+  const source = readFileSync(`public/environments/${name}.ts`, 'utf8');
+  const env = await hostFor(source).ownEnvironment?.(BYTES);
+  expect(env?.maxTokens).toBeLessThan(1500); // of single bytes: a third of that in the shipped model's tokens
+});
