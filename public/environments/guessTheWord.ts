@@ -1,14 +1,11 @@
 import type { Task } from './environment.d.ts';
 
-const WORDS = (
-  'apple beach chair dance eagle flame grape house ivory jolly knife lemon mango night ocean piano queen river ' +
-  'snake tiger uncle viola water yacht zebra bread'
-).split(' ');
+const WORDS = 'ant bat bee cat cod cow dog elk emu fox hen owl pig ram rat yak'.split(' ');
 
 /** Guess the hidden word. Each letter is marked: G in place, Y elsewhere in the word, - absent. */
 export default class GuessTheWord {
   static tasks = { train: 400, test: 100 };
-  static maxTurns = 4;
+  static maxTurns = 3;
   static weights = { solved: 1, quick: 0.2 };
 
   private words: string[] = [];
@@ -17,9 +14,9 @@ export default class GuessTheWord {
   done = false;
 
   reset({ draw }: Task): string {
-    this.words = draw.shuffle(WORDS).slice(0, 8);
+    this.words = draw.shuffle(WORDS).slice(0, 6);
     this.secret = draw.pick(this.words);
-    return `It is one of: ${this.words.join(' ')}`;
+    return `One of ${this.words.join(' ')}`;
   }
 
   /**
@@ -34,7 +31,7 @@ export default class GuessTheWord {
   }
 
   getReward() {
-    return { solved: this.done ? 1 : 0, quick: this.done ? 1 - this.guesses.length / 4 : 0 };
+    return { solved: this.done ? 1 : 0, quick: this.done ? 1 - this.guesses.length / 3 : 0 };
   }
 
   /** Guesses a word that agrees with all marks so far. */

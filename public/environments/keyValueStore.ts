@@ -1,11 +1,11 @@
 import type { Task } from './environment.d.ts';
 
-const KEYS = ['red', 'green', 'blue', 'black', 'white', 'pink'];
+const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 /** Find the key with the largest number, then remove it. */
 export default class KeyValueStore {
   static tasks = { train: 500, test: 100 };
-  static maxTurns = 6;
+  static maxTurns = 5;
   static weights = { right: 1 };
 
   private store = new Map<string, number>();
@@ -32,7 +32,7 @@ export default class KeyValueStore {
     const value = this.store.get(key);
     if (value === undefined) throw new Error(`There is no key ${key}.`);
     this.read.push(key);
-    return `${key} ${value}`;
+    return `${key} is ${value}`;
   }
 
   /**
