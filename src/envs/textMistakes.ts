@@ -78,7 +78,9 @@ function probes({ codec }: TurnFormat, face: TextFace): readonly (readonly numbe
   const tools = face.tools.map(toolSchema);
   const { turns } = face.longest((text) => codec.encode(text).length);
   const calls = turns.flatMap((turn) => ('tool' in turn ? [turn] : []));
-  return wrongTurns({ tools }, (tool) => calls.find((call) => call.tool === tool)?.values ?? {}).map((text) => codec.encode(text));
+  return wrongTurns({ tools }, (tool) => calls.find((call) => call.tool === tool)?.values ?? {}).map((text) =>
+    codec.encode(text),
+  );
 }
 
 /** The text without the letters at its end that are too many. */
