@@ -121,7 +121,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       late += waited;
       const truncated = !terminated && turn + late >= maxTurns;
       over = terminated || truncated;
-      const { success, payoff = success ? 1 : 0 } = (truncated && task.outOfTurns?.()) || worth;
+      const { success, payoff = success ? 1 : 0 } = (truncated ? task.outOfTurns?.() : undefined) ?? worth;
       return {
         observation: over ? [] : speech.observation(observation, action),
         parts: {

@@ -69,7 +69,7 @@ function distinct<T>(list: readonly T[]): readonly T[] {
 
 /** Of each argument of a tool the longest value there was: a player may put them together. */
 function longestValues(moves: readonly Move[], tool: string, names: readonly string[]): Values {
-  const size = (value: unknown) => JSON.stringify(value)?.length ?? 0;
+  const size = (value: unknown) => String(value).length;
   const values = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values] : []));
   return Object.fromEntries(
     names.map((name) => {

@@ -6,11 +6,13 @@ import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import type { EnvironmentFile } from '../../src/domain/environmentFile.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
 import { bareRun } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { BYTES, servesBytes } from '../text/bytesTokenizer.ts';
@@ -36,9 +38,10 @@ const open = (source: string, seed = 1, from: Checkpoint | null = null): Promise
   openSession(config(seed), hostFor(source), () => undefined, null, from);
 
 /** Trains up to and with an update; its numbers. */
-async function trainTo(session: Session, update: number) {
+async function trainTo(session: Session, update: number): Promise<Metrics> {
   for (;;) {
-    const { value: event } = await session.events.next(); // a loop over them would end them with its return
+    // a loop over the events would end them with its return
+    const event = (await session.events.next()).value as RunEvent;
     if (event.type === 'error') throw new Error(event.message);
     if (event.type === 'metrics' && event.update === update) return event.values;
   }
