@@ -110,7 +110,9 @@ export const WRITTEN_PRESET = {
     env: YOUR_ENVIRONMENT,
     processReward: 1,
     warmStart: 'continued',
-    imitationSteps: 200,
+    imitationSteps: 150,
+    learningRate: 5e-4,
+    updates: 30,
   },
 } as const satisfies Preset;
 

@@ -1,3 +1,4 @@
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { visible } from '../base/visible.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseField } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
@@ -122,8 +123,11 @@ class Judge {
   #knob(at: string, name: FieldName, value: unknown): string | number {
     try {
       const read = parseField(name, value);
-      if (name !== 'env' || read !== 'your-facts') return read;
-      this.#odd(at, 'your-facts', 'an environment with facts of its own', 'Train on your facts with npm run train.');
+      if (name === 'env' && read === YOUR_ENVIRONMENT) {
+        this.#odd(at, read, 'an environment without a file', 'Train on your file with npm run train -- --env-file.');
+      } else if (name === 'env' && read === 'your-facts') {
+        this.#odd(at, read, 'an environment with facts of its own', 'Train on your facts with npm run train.');
+      } else return read;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       for (const { got, want, do: remedy } of error.problems) this.#odd(at, got, want, remedy);

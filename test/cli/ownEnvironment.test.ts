@@ -28,6 +28,10 @@ test('a run on a person’s environment is saved with the file, and goes on only
   const unnamed = await train('--resume', 'mine', '--updates', '3');
   expect(unnamed.code).toBe(2);
   expect(unnamed.err).toContain('--env-file mine/environment.ts');
+  const from = ['--from', 'mine', '--updates', '3', '--backend', 'cpu'];
+  expect((await train(...from)).err).toContain('--env-file mine/environment.ts');
+  const copied = await train(...from, '--env-file', 'numbers.ts');
+  expect(hashOf(copied.out)).toBe(hashOf(whole.out));
   const named = await train('--resume', 'mine', '--updates', '3', '--env-file', 'mine/environment.ts');
   expect(named.code).toBe(0);
   expect(hashOf(named.out)).toBe(hashOf(whole.out));

@@ -174,6 +174,7 @@ test.each<[string, object | string, RegExp]>([
   ['a seed that is none', { grid: {}, seeds: [1.5] }, /^seeds\[0\]: got 1\.5; want a whole number/],
   ['no seeds', { grid: {}, seeds: [] }, /^seeds: got an empty list; want a list of whole numbers\./],
   ['own facts', { set: { env: 'your-facts' }, grid: {} }, /^set\.env: got your-facts; want an environment with facts of its own\./],
+  ['own environment', { set: { env: 'your-environment' }, grid: {} }, /^set\.env: got your-environment; want an environment without a file\./],
 ])('%s is refused with place, got, want and what to do', (_, file, told) => {
   expect(problemsOf(() => parseSweep(typeof file === 'string' ? file : JSON.stringify(file)))[0]).toMatch(told);
 });
