@@ -119,8 +119,12 @@ test('an answer that is longer than all that were measured is cut to the room th
 });
 
 test('episodes that the virtual machine has no room for any more are played again to where they were', async () => {
-  const few = openEpisodes(await sandboxOf(NUMBERS), 2);
-  const many = openEpisodes(await sandboxOf(NUMBERS), 100);
+  const counting = NUMBERS.replace('last = -1;', 'last = -1; calls = 0;').replace(
+    "this.done ? 'found' :",
+    "++this.calls + ' calls, ' + (this.done ? 'found' : 'no') ||",
+  );
+  const few = openEpisodes(await sandboxOf(counting), 2);
+  const many = openEpisodes(await sandboxOf(counting), 100);
   const tasks = Array.from({ length: 5 }, (_, index) => ({ split: 'train' as const, index }));
   const [squeezed, roomy] = [few, many].map((begin) => {
     const episodes = tasks.map(begin);
@@ -130,6 +134,7 @@ test('episodes that the virtual machine has no room for any more are played agai
     return [episodes.map(({ prompt }) => prompt), calls];
   });
   expect(squeezed).toEqual(roomy);
+  expect(JSON.stringify(roomy)).toContain('3 calls, ');
 });
 
 test('a tool that never ends is named with its line, its task and its turn', async () => {
