@@ -120,8 +120,8 @@ test('an answer that is longer than all that were measured is cut to the room th
 
 test('episodes that the virtual machine has no room for any more are played again to where they were', async () => {
   const counting = NUMBERS.replace('last = -1;', 'last = -1; calls = 0;').replace(
-    "this.done ? 'found' :",
-    "++this.calls + ' calls, ' + (this.done ? 'found' : 'no') ||",
+    'this.paid = 0.25;',
+    'this.paid = 0.25; return `${++this.calls} calls, `;',
   );
   const few = openEpisodes(await sandboxOf(counting), 2);
   const many = openEpisodes(await sandboxOf(counting), 100);
