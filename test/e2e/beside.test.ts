@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { text } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, launch, visitStill } from './lab.ts';
+import { checksum, drop, launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -40,6 +40,7 @@ async function paused(page: Page): Promise<void> {
   await verdict(page)
     .getByText(/Paused (after|in) step \d+ of 900 of the warm-up/)
     .waitFor();
+  await checksum(page); // the worker answers in order: all steps it took before it paused are told
   await page.getByTestId('saved').waitFor();
 }
 
@@ -150,14 +151,19 @@ test('what would not fit is refused before it begins, with knobs that make it fi
   await train.getByLabel('Memory it takes').getByText('gradients and Adam’s moments').waitFor();
   await expect.poll(() => begin.isEnabled()).toBe(true);
   // while nobody has said yet whether it fits with these knobs, it cannot begin
-  const usual = await page.evaluateHandle(() => {
-    const post = Object.getOwnPropertyDescriptor(Worker.prototype, 'postMessage') ?? {};
-    Object.defineProperty(Worker.prototype, 'postMessage', { ...post, value: () => undefined });
-    return post;
+  const silence = await page.evaluateHandle(() => {
+    const state = { on: true };
+    const post = Reflect.get(Worker.prototype, 'postMessage') as () => void;
+    const apply = (_: () => void, worker: unknown, given: readonly unknown[]) =>
+      state.on || Reflect.apply(post, worker, given);
+    Reflect.set(Worker.prototype, 'postMessage', new Proxy(post, { apply }));
+    return state;
   });
   await train.getByLabel('Prompts').fill('2');
   await expect.poll(() => begin.isEnabled()).toBe(false);
-  await usual.evaluate((post) => Object.defineProperty(Worker.prototype, 'postMessage', post));
+  await silence.evaluate((state) => {
+    state.on = false;
+  });
   await train.getByLabel('Prompts').fill('3');
   await expect.poll(() => begin.isEnabled()).toBe(true);
   await train.getByLabel('Prompts').fill('1024');
