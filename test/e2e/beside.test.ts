@@ -154,7 +154,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
   const silence = await page.evaluateHandle(() => {
     const state = { on: true };
     const post = Reflect.get(Worker.prototype, 'postMessage') as () => void;
-    const apply = (_: () => void, worker: unknown, given: readonly unknown[]) =>
+    const apply = (_: () => void, worker: unknown, given: readonly unknown[]): unknown =>
       state.on || Reflect.apply(post, worker, given);
     Reflect.set(Worker.prototype, 'postMessage', new Proxy(post, { apply }));
     return state;

@@ -64,7 +64,7 @@ test('a run goes from the page to Node and back to another page, and each goes o
 });
 
 test.each(DEVICES)(
-  '%s, %j, %s: what is no checkpoint is refused with its reasons, and the run that is there stays',
+  '%s: what is no checkpoint is refused with its reasons, and the run that is there stays',
   async (device, viewport, colorScheme) => {
     const { page, problems } = await visitStill(browser, { hash: RUN, viewport, colorScheme });
     await stepped(page, 1);

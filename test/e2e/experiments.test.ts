@@ -139,7 +139,7 @@ test('a hostile address is put right and says so', async () => {
 });
 
 test.each(DEVICES)(
-  'axe finds nothing serious, while it runs and after: %s, %j, %s',
+  'axe finds nothing serious, while it runs and after: %s',
   async (device, viewport, colorScheme) => {
     const hash = TINY.replace('updates=3', 'updates=12').replace('responses-8,', ''); // long enough to be looked at in
     const { page } = await open(hash, { viewport, colorScheme });

@@ -360,7 +360,7 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
 });
 
 test.each(DEVICES)(
-  'axe finds nothing serious on Learn, a presentation and the tour, %s, %j, %s; a phone has 44 px and no sideways',
+  'axe finds nothing serious on Learn, a presentation and the tour: %s; a phone has 44 px and no sideways',
   async (device, viewport, colorScheme) => {
     const hash = `#/learn/en/rollout/drawn?${SMALL}`;
     const { page } = await visitStill(browser, { hash, viewport, hasTouch: device === 'phone', colorScheme });
