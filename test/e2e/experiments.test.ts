@@ -138,29 +138,26 @@ test('a hostile address is put right and says so', async () => {
   await page.context().close();
 });
 
-test.each(DEVICES)(
-  'axe finds nothing serious, while it runs and after: %s',
-  async (device, viewport, colorScheme) => {
-    const hash = TINY.replace('updates=3', 'updates=12').replace('responses-8,', ''); // long enough to be looked at in
-    const { page } = await open(hash, { viewport, colorScheme });
-    const underWay = state(page, TWO).getByRole('progressbar').waitFor(); // looked for before it comes: it passes
-    await Promise.all([underWay, page.getByRole('button', { name: 'Start' }).click()]);
-    expect(await axe(page)).toEqual([]);
-    await state(page, TWO).getByText('done').waitFor({ timeout: RUN_MS });
-    expect(await axe(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-    if (device === 'phone') {
-      const controls = page.locator(
-        'button:visible, select:visible, input[type=number]:visible, label.choice:visible, :is(.tabs, .views) a:visible, summary:visible',
+test.each(DEVICES)('axe finds nothing serious, while it runs and after: %s', async (device, viewport, colorScheme) => {
+  const hash = TINY.replace('updates=3', 'updates=12').replace('responses-8,', ''); // long enough to be looked at in
+  const { page } = await open(hash, { viewport, colorScheme });
+  const underWay = state(page, TWO).getByRole('progressbar').waitFor(); // looked for before it comes: it passes
+  await Promise.all([underWay, page.getByRole('button', { name: 'Start' }).click()]);
+  expect(await axe(page)).toEqual([]);
+  await state(page, TWO).getByText('done').waitFor({ timeout: RUN_MS });
+  expect(await axe(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+  if (device === 'phone') {
+    const controls = page.locator(
+      'button:visible, select:visible, input[type=number]:visible, label.choice:visible, :is(.tabs, .views) a:visible, summary:visible',
+    );
+    const small = () =>
+      controls.evaluateAll((all) =>
+        all
+          .map((e) => [e.textContent, e.getBoundingClientRect().height] as const)
+          .filter(([, height]) => height < 43.5),
       );
-      const small = () =>
-        controls.evaluateAll((all) =>
-          all
-            .map((e) => [e.textContent, e.getBoundingClientRect().height] as const)
-            .filter(([, height]) => height < 43.5),
-        );
-      await expect.poll(small).toEqual([]);
-    }
-    await page.context().close();
-  },
-);
+    await expect.poll(small).toEqual([]);
+  }
+  await page.context().close();
+});

@@ -216,7 +216,7 @@ export async function stepped(page: Page, updates: number): Promise<void> {
 }
 
 /** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
-export async function stands(page: Page): Promise<void> {
+async function stands(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const now = window.__playground?.snapshot();
     return now && now.session !== 'starting' && !now.running && !now.stepping;
