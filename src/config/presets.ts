@@ -110,9 +110,8 @@ export const WRITTEN_PRESET = {
     env: YOUR_ENVIRONMENT,
     processReward: 1,
     warmStart: 'continued',
-    imitationSteps: 150,
-    learningRate: 5e-4,
-    updates: 30,
+    // at twice TEXT's learning rate both templates lost some of what imitation had taught (docs/journal/learning.md)
+    imitationSteps: 300,
   },
 } as const satisfies Preset;
 
