@@ -189,22 +189,21 @@ async function pump(): Promise<void> {
         running = event.running;
         if (!running) stepping = null;
       }
-      post(event);
-      if (rests) fallback?.offer(); // after `post`, so the page has the checkpoint's numbers first
-      const times = await meter.hear(event, pulled.policy);
-      if (times) post({ type: 'times', times });
-      if (event.type === 'metrics') await tuned();
       const before = event.type === 'phase' && event.phase === 'updating'; // the next pull takes an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
       // the last optimizer step of an update ends with the update's `metrics`
       const ended = event.type === 'metrics' && update > 0;
       const stepped = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
-      const done = stepped || event.type === 'imitated'; // a step of imitation counts as a step of either kind
-      if (stepping && done) {
-        stepping = null;
-        say();
-      }
+      const done = stepping !== null && (stepped || event.type === 'imitated'); // a step of imitation counts as a step of either kind
+      // before anything is awaited: the page may ask for another step meanwhile
+      if (done) stepping = null;
+      post(event);
+      if (rests) fallback?.offer(); // after `post`, so the page has the checkpoint's numbers first
+      const times = await meter.hear(event, pulled.policy);
+      if (times) post({ type: 'times', times });
+      if (event.type === 'metrics') await tuned();
+      if (done && !stepping) say();
       await host.breathe();
     }
     fallback?.hand();

@@ -53,12 +53,13 @@ function hear(event: DownloaderEvent): void {
       return;
     case 'failed':
       useDownloads.setState({ asking: null, fetching: null, problem: event });
-      break;
+      void refreshKept();
+      return;
     case 'held':
     case 'complete':
-      useDownloads.setState({ asking: null, fetching: null, listed: null });
+      // once it is known what is kept: a complete model must not be offered for download again, not even for a moment
+      void refreshKept().then(() => useDownloads.setState({ asking: null, fetching: null, listed: null }));
   }
-  void refreshKept();
 }
 
 /** Looks what is in the browser's storage. */

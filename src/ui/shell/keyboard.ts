@@ -48,7 +48,7 @@ const actions: Readonly<Record<string, () => void>> = {
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
   t: beginTour,
-  m: () => void import('../rollout/previewStore.ts').then((preview) => preview.pressPreview()),
+  m: holdMasks,
   p: () => useSelection.setState({ playing: true }),
   c: () => useSelection.setState({ choosing: true }),
   s: () => useSelection.setState({ sharing: true }),
@@ -58,6 +58,22 @@ const actions: Readonly<Record<string, () => void>> = {
 
 function stepped(by: 1 | -1): void {
   void import('../run/stepping.ts').then((m) => m.stepBy(useSelection.getState().scale, by));
+}
+
+/** The key M; let go before the code for it has come, it holds nothing. */
+function holdMasks(): void {
+  const released = new AbortController();
+  const { signal } = released;
+  const letGo = (event: Event) => {
+    if (!(event instanceof KeyboardEvent) || event.key.toLowerCase() === 'm') released.abort();
+  };
+  addEventListener('keyup', letGo, { signal });
+  addEventListener('blur', letGo, { signal });
+  void import('../rollout/previewStore.ts').then((preview) => {
+    if (signal.aborted) return;
+    released.abort();
+    preview.pressPreview();
+  });
 }
 
 function channelKey(key: string): (() => void) | undefined {

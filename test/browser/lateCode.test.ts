@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { DEFAULTS } from '../../src/config/fields.ts';
+import { fetchModel, useDownloads } from '../../src/ui/models/downloads.ts';
+import { live } from '../../src/ui/run/liveStore.ts';
+import { bindKeyboard } from '../../src/ui/shell/keyboard.ts';
+
+test('M that is let go before the code for it has come holds no mask; held until then, it does', async () => {
+  Object.assign(live, { batchConfig: DEFAULTS, isExample: true });
+  location.hash = '#/lab';
+  const stop = bindKeyboard();
+  const press = (type: 'keydown' | 'keyup') =>
+    document.body.dispatchEvent(new KeyboardEvent(type, { key: 'm', bubbles: true }));
+  press('keydown');
+  press('keyup');
+  const { isKeyed } = await import('../../src/ui/rollout/previewStore.ts');
+  await new Promise((resolve) => setTimeout(resolve)); // the code has come: what waited for it has run
+  expect(isKeyed()).toBe(false);
+  press('keydown');
+  await expect.poll(isKeyed).toBe(true);
+  press('keyup');
+  expect(isKeyed()).toBe(false);
+  stop();
+});
+
+test('a model that is complete counts as kept before its download ends: it is not offered again in between', async () => {
+  let answer: (event: MessageEvent) => void = () => undefined;
+  Object.assign(globalThis, {
+    Worker: class {
+      set onmessage(hear: typeof answer) {
+        answer = hear;
+      }
+      postMessage(): void {
+        // fetches nothing
+      }
+    },
+  });
+  fetchModel({ id: 'a/model', address: '', revision: '', license: null, files: [] });
+  const before = useDownloads.getState();
+  expect(before.fetching?.id).toBe('a/model');
+  const knownWhenEnded = new Promise<boolean>((resolve) => {
+    useDownloads.subscribe(({ fetching, kept }) => fetching === null && resolve(kept !== before.kept));
+  });
+  answer(new MessageEvent('message', { data: { type: 'complete', id: 'a/model' } }));
+  expect(await knownWhenEnded).toBe(true);
+});
