@@ -110,7 +110,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   rewardOnLastAction: none('a rollout’s whole score is paid at its last token'),
 
   filter: {
-    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws other groups in their place, as in DAPO; top-fraction and top-p keep every group'),
+    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws new groups for those it drops, as in DAPO; with top-fraction or top-p every group is kept'),
     trl: NO_FILTER,
   },
   filterShare: none('no filter keeps a share of the groups'),
