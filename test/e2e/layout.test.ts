@@ -185,7 +185,7 @@ test('on a phone the whole board is in sight as the page opens, and Share is in 
   await page.context().close();
 });
 
-test('the controls and the curves fold, a reload remembers it, and what was folded opens again', async () => {
+test('the controls and the curves fold to a line with the numbers of the update in view, a reload remembers it, and what was folded opens again', async () => {
   const { page } = await visitStill(browser, { hash: '#/lab' });
   const width = async () => (await page.locator('.trajectory').boundingBox())?.width ?? 0;
   const height = async () => (await page.locator('.trajectory').boundingBox())?.height ?? 0;
@@ -196,8 +196,11 @@ test('the controls and the curves fold, a reload remembers it, and what was fold
   });
   await framesLater(page, 3);
   const [wide, tall] = [await width(), await height()];
+  const numbers = await page.locator('.charts').getByTestId('read').locator('b').allTextContents();
+  expect(numbers.filter((number) => /\d/.test(number)).length).toBeGreaterThan(3);
   await page.getByRole('button', { name: 'Fold the controls away' }).click();
   await page.getByRole('button', { name: 'Fold the curves to a line' }).click();
+  await expect.poll(() => page.locator('.curve-strip li b').allTextContents()).toEqual(numbers);
   await expect.poll(width).toBeGreaterThan(wide + 200);
   await expect.poll(height).toBeGreaterThan(tall + 80);
   await page.reload();

@@ -8,13 +8,15 @@ import { shownText, shownValue } from '../run/metricText.ts';
 import { fold } from '../shell/folds.ts';
 import { chartVersion, lastUpdate, watchChart } from './chartClock.ts';
 import { metricsOf } from './curves.ts';
-import { useRecorded } from './markedUpdate.ts';
+import { readAt } from './curveValue.ts';
+import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
+import { traceOf } from './traces.ts';
 import '../styles/curve-strip.css';
 
 const WIDTH = 60;
 const HEIGHT = 20;
 
-/** The curves folded to a line: each with its newest number, and a press that opens them. */
+/** The curves folded to a line, and a press that opens them. Each has its number: on a recording that of the update in view, else the newest. */
 export function CurveStrip() {
   const recorded = useRecorded() !== null;
   return (
@@ -45,7 +47,11 @@ function Small({ metric }: { readonly metric: MetricName }) {
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   useEffect(() => watchChart(() => chartVersion([metric]), draw), [metric]);
   const { label, doc } = metricWords(metric, { env });
+  const recorded = useRecorded();
+  const marked = useMarkedUpdate();
+  const at = recorded ? marked : null;
   const series = live.series.get(metric);
+  const value = at === null ? shownValue(metric, series) : readAt(traceOf(metric, null), at)?.value;
   const { x, smooth } = series?.drawn ?? { x: [], smooth: [] };
   const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
   const end = lastUpdate();
@@ -59,8 +65,9 @@ function Small({ metric }: { readonly metric: MetricName }) {
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
         <path className="floor" d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
         {points.length > 0 && <path className="smooth" d={`M${points.join('L')}`} />}
+        {at !== null && <path className="marked" d={`M${((WIDTH * at) / end).toFixed(1)} 0V${HEIGHT}`} />}
       </svg>
-      <b>{series ? shownText(metric, shownValue(metric, series)) : '–'}</b>
+      <b>{series ? shownText(metric, value) : '–'}</b>
     </li>
   );
 }
