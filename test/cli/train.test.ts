@@ -29,7 +29,8 @@ const log = (name: string) =>
     });
 const savedUpdate = (name: string) => (existsSync(at(name, 'metrics.jsonl')) ? log(name).length - 1 : 0);
 const events = (name: string) => {
-  const [file] = existsSync(at(name)) ? readdirSync(at(name)) : [];
+  // one that is being written has a name of its own until it is whole
+  const [file] = existsSync(at(name)) ? readdirSync(at(name)).filter((each) => !each.endsWith('.tmp')) : [];
   return file === undefined ? new Uint8Array() : readFileSync(at(name, file));
 };
 const records = (name: string) => {
