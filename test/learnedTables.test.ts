@@ -132,21 +132,15 @@ test('docs/results.md has every seed of SmolLM2, and what one retrieved fact wit
 
 test('the README’s sentence on SmolLM2 has the calculator’s three seeds, before and after', () => {
   const readme = readFileSync('README.md', 'utf8');
-  const [, before = '', after = ''] = /seeds \(([^)→]+) → ([^)]+)\)/.exec(readme) ?? [];
-  const seeds = [...calculator.entries()].sort(([a], [b]) => a - b).map(([, told]) => told);
-  const close = (text: string, values: readonly number[]) => {
-    const told = text.split(',').map((cell) => shown(cell.trim()));
-    expect(told).toHaveLength(values.length);
-    for (const [i, value] of values.entries()) expect(Math.abs((told[i] ?? NaN) - value)).toBeLessThan(0.0051);
-  };
-  close(
-    before,
-    seeds.map(({ imitated }) => imitated),
-  );
-  close(
-    after,
-    seeds.map((told) => told.after),
-  );
+  const [, told = ''] = /on three seeds: ((?:\.\d+ → \.\d+(?:, )?)+)/.exec(readme) ?? [];
+  const pairs = told.split(', ').map((pair) => pair.split(' → ').map(shown));
+  const seeds = [...calculator.entries()].sort(([a], [b]) => a - b).map(([, each]) => [each.imitated, each.after]);
+  expect(pairs).toHaveLength(seeds.length);
+  for (const [i, numbers] of seeds.entries()) {
+    for (const [j, value] of numbers.entries()) {
+      expect(Math.abs((pairs[i]?.[j] ?? NaN) - value)).toBeLessThan(0.0051);
+    }
+  }
 });
 
 test('both pages have the controls as the records have them: imitation for as long, one fact retrieved after it, tools that lie', () => {

@@ -29,8 +29,10 @@ const log = (name: string) =>
     });
 const savedUpdate = (name: string) => (existsSync(at(name, 'metrics.jsonl')) ? log(name).length - 1 : 0);
 const events = (name: string) => {
-  // one that is being written has a name of its own until it is whole
-  const [file] = existsSync(at(name)) ? readdirSync(at(name)).filter((each) => !each.endsWith('.tmp')) : [];
+  // beside it are what tries the folder, and one that is being written: it has a name of its own until it is whole
+  const file = existsSync(at(name))
+    ? readdirSync(at(name)).find((each) => /^events\..*(?<!\.tmp)$/.test(each))
+    : undefined;
   return file === undefined ? new Uint8Array() : readFileSync(at(name, file));
 };
 const records = (name: string) => {
