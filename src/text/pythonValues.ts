@@ -35,7 +35,7 @@ export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
 /** How `tojson` of Transformers writes, which is Python's `json.dumps` with `ensure_ascii=False`. */
 export interface JsonStyle {
   readonly indent: number | null;
-  readonly ascii: boolean; // other letters are written as \uXXXX
+  readonly ascii: boolean; // true: letters outside ASCII are written as \uXXXX
   readonly separators: readonly [string, string] | null; // between entries, after a key
   readonly sorts: boolean; // keys, by code point
 }

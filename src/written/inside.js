@@ -1,4 +1,4 @@
-// @ts-nocheck: this is text for another machine, whose globals are not this one's
+// @ts-nocheck: this runs in the sandbox's QuickJS, which has other globals than the page and Node
 // What runs inside the sandbox beside a person's environment: it makes episodes of their class, calls its methods and writes down what
 // came of it. Begun before the class, it keeps the builtins it needs, so that nothing the class does to them reaches it.
 // `task` says how far it is; the host stops a method that computes too long, and calls `serve` again, which goes on after it.
