@@ -24,7 +24,7 @@ export default class GuessTheWord {
    * @param word one of the words
    */
   guess(word: string): string {
-    if (!this.words.includes(word)) throw new Error(`${word} is not one of the words.`);
+    if (!this.words.includes(word)) throw new Error('That is not one of the words');
     this.guesses.push(word);
     this.done = word === this.secret;
     return marks(word, this.secret);

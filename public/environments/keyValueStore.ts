@@ -21,7 +21,7 @@ export default class KeyValueStore {
         .slice(0, 3)
         .map((key, at) => [key, numbers[at] ?? 0]),
     );
-    return `Keys: ${[...this.store.keys()].join(' ')}`;
+    return `Keys ${[...this.store.keys()].join(' ')}`;
   }
 
   /**
@@ -30,7 +30,7 @@ export default class KeyValueStore {
    */
   get(key: string): string {
     const value = this.store.get(key);
-    if (value === undefined) throw new Error(`There is no key ${key}.`);
+    if (value === undefined) throw new Error('There is no such key');
     this.read.push(key);
     return `${key} is ${value}`;
   }
@@ -40,7 +40,7 @@ export default class KeyValueStore {
    * @param key one of the keys
    */
   remove(key: string): string {
-    if (!this.store.has(key)) throw new Error(`There is no key ${key}.`);
+    if (!this.store.has(key)) throw new Error('There is no such key');
     this.removed = key;
     this.done = true;
     return 'removed';

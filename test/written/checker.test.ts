@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { checkEnvironment } from '../../src/written/checker.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
@@ -88,13 +87,3 @@ test('a mistake of the program is told with its line and how often it came up', 
   expect(bug?.line).toBe(10);
   expect(bug?.episodes).toBeGreaterThan(1);
 });
-
-const FOLDER = 'public/environments';
-test.each(readdirSync(FOLDER).filter((file) => !file.endsWith('.d.ts')))(
-  '%s, which ships, has no finding',
-  async (file) => {
-    const report = await check(readFileSync(`${FOLDER}/${file}`, 'utf8'), 200);
-    expect(report.findings).toEqual([]);
-    expect(report.expert).toBeGreaterThan(report.chance + 0.5);
-  },
-);

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { checkEnvironment } from '../../src/written/checker.ts';
+import { classSettings } from '../../src/written/classSettings.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { measureTexts } from '../../src/written/measuredTexts.ts';
+import { sandboxOf } from './machine.ts';
+import { TEMPLATES } from './templates.ts';
+
+test('there is a template for each kind of task', () => {
+  expect(TEMPLATES.map(([name]) => name)).toEqual([
+    'fourRooms.ts',
+    'guessTheWord.ts',
+    'keyValueStore.ts',
+    'ticTacToe.ts',
+    'tinyShop.ts',
+    'yourQuestions.ts',
+  ]);
+});
+
+test.each(TEMPLATES)(
+  '%s has no finding: its expert earns .9 or more, chance .3 at most, nonsense less',
+  async (_name, source) => {
+    const declaration = readDeclaration(source);
+    const report = await checkEnvironment(declaration, () => sandboxOf(source), { episodes: 1000, seed: 1 });
+    expect(report.findings).toEqual([]);
+    expect(report.expert).toBeGreaterThanOrEqual(0.9);
+    expect(report.chance).toBeLessThanOrEqual(0.3);
+    expect(report.nonsense).toBeLessThanOrEqual(0.1);
+    expect(declaration.tools.every(({ description }) => description !== '')).toBe(true);
+  },
+);
+
+const wordsIn = (text: string) => text.match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]+/gu) ?? [];
+
+test.each(TEMPLATES)(
+  '%s is short enough for a very small model: few different words, few in a text, few turns',
+  async (_name, source) => {
+    const declaration = readDeclaration(source);
+    const sandbox = await sandboxOf(source);
+    const settings = classSettings(sandbox.statics);
+    const { prompts, observations, moves } = measureTexts(sandbox, declaration, settings);
+    sandbox.dispose();
+    const said = moves.flatMap((move) => ('answer' in move ? [move.answer] : Object.values(move.values).map(String)));
+    const different = new Set([...prompts, ...observations, ...said].flatMap(wordsIn));
+    expect(settings.maxTurns).toBeLessThanOrEqual(6);
+    expect(different.size).toBeLessThanOrEqual(120);
+    expect(Math.max(...prompts.map((text) => wordsIn(text).length))).toBeLessThanOrEqual(15);
+    expect(Math.max(...observations.map((text) => wordsIn(text).length))).toBeLessThanOrEqual(10);
+  },
+);
