@@ -1,5 +1,6 @@
-import { readCheckpoint } from './runs/checkpoint.ts';
+import { type Checkpoint, readCheckpoint } from './runs/checkpoint.ts';
 import { deviceLost, errorEvent } from './session/errorEvent.ts';
+import { type EnvironmentFile, EnvironmentFileError } from './domain/environmentFile.ts';
 import type { Facts } from './facts/facts.ts';
 import { openFallback, type FallbackCheckpoint } from './worker/fallbackCheckpoint.ts';
 import type { RunCommand } from './wire/commands.ts';
@@ -17,6 +18,7 @@ import { answering } from './worker/sessionAnswers.ts';
 import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
 import { playSetupFor } from './worker/playSetup.ts';
+import { writtenFile } from './worker/writtenFile.ts';
 import { openPickedBase } from './worker/openPickedBase.ts';
 import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
@@ -44,6 +46,7 @@ const tuning = new BackgroundTuning({
   now: () => performance.now(),
 });
 let ownFacts: Facts | null = null; // the person's own facts, from the last run that came with some
+let ownFile: EnvironmentFile | null = null; // the person's own environment, likewise
 
 const host = openHost(tuning, () => meter.fenced);
 
@@ -105,7 +108,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
 
 /** Starts a new run. The old run is replaced once it is known that the new one can run. */
 async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<void> {
-  const { config, facts, run, guarded = false } = command;
+  const { config, facts, environment, run, guarded = false } = command;
   const before = { running, stepping };
   [running, stepping] = [false, null];
   try {
@@ -116,16 +119,17 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       // If the device is lost while the run opens, opening fails and reports it; a second error event is not needed.
       if (event.type !== 'error' || opened === session) hear(event);
     };
+    const there = environment ? { ...host, ...writtenFile(environment) } : host;
     const base = command.base ? await openPickedBase(command.base) : null;
     if (base && session?.base) {
-      await checkPossible(config, host, facts ?? null, from, base);
+      await checkPossible(config, there, facts ?? null, from, base);
       await giveWay();
     }
     const stages = pausing(host, {
       gone: () => opened !== null && opened !== session,
       paused: () => opened !== null && !running && !stepping,
     });
-    const next = await openSession(config, { ...host, ...stages }, heard, facts ?? null, from, base);
+    const next = await openSession(config, { ...there, ...stages }, heard, facts ?? null, from, base);
     opened = next;
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
@@ -211,9 +215,12 @@ async function pump(): Promise<void> {
     const error = await causeOf(failure, pulled?.policy.lost);
     // if the run was replaced or lost, its error is not reported
     if (pulled === session) {
-      fallback?.hand();
-      end(); // a generator that threw cannot go on
-      post(errorEvent(error, true));
+      if (error instanceof EnvironmentFileError && fallback?.last()) pauseAtFault(error);
+      else {
+        fallback?.hand();
+        end(); // a generator that threw cannot go on
+        post(errorEvent(error, true, ownFile));
+      }
     }
   } finally {
     pumping = false;
@@ -239,16 +246,30 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
 
 /** Pauses the run and returns it to its last state in which all numbers were finite. */
 function rollBack(what: string): void {
+  const message = `${what} Rolled back to ${standing(returned(what))}; the run is paused.`;
+  const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';
+  post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
+  say();
+}
+
+/** Pauses the run at a fault of its environment, as it was after its last update; nothing of it is lost. */
+function pauseAtFault(fault: EnvironmentFileError): void {
+  const last = returned(fault.message);
+  fallback?.hand();
+  const told = errorEvent(fault, false, ownFile);
+  post({ ...told, message: `${told.message} The run is paused at ${standing(last)}.` });
+  say();
+}
+
+/** Pauses the run and returns it to its last checkpoint, which is the answer. */
+function returned(why: string): Checkpoint {
   const last = fallback?.last();
-  if (!session || !last) throw new Error(`${what} There is no earlier update to go back to.`);
+  if (!session || !last) throw new Error(`${why} There is no earlier update to go back to.`);
   [running, stepping] = [false, null];
   session.restore(last);
   meter.begin();
   update = last.progress.update;
-  const message = `${what} Rolled back to ${standing(last)}; the run is paused.`;
-  const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';
-  post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
-  say();
+  return last;
 }
 
 function end(): void {
@@ -289,7 +310,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
   else if (data.type === 'play') {
     const { id, task } = data;
-    void playSetupFor(host, ownFacts, session, task.config)
+    void playSetupFor(host, { facts: ownFacts, file: ownFile }, session, task.config)
       .then((setup) => play(task, setup))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));
@@ -299,7 +320,10 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   } else if (data.type === 'inject' && data.fault === 'device-loss' && session)
     void faults.inject(data.fault, data.moment);
   else {
-    if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
+    if (data.type === 'start') {
+      ownFacts = data.facts ?? ownFacts;
+      ownFile = data.environment ?? ownFile;
+    }
     // Commands run one after another, but do not wait for the pump: a run can be paused while it runs.
     turn = turn.then(() => obey(data)).catch(tell);
   }
@@ -310,5 +334,5 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
  * was lost.
  */
 function tell(error: unknown): void {
-  post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError)));
+  post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError), ownFile));
 }

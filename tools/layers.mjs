@@ -56,7 +56,7 @@ export const LAYERS = [
   {
     name: 'worker', // runs it for the page
     files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/worker/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'speaking', 'session', 'worker'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'speaking', 'session', 'worker'],
   },
   {
     name: 'cli', // runs it for the command line

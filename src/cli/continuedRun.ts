@@ -48,5 +48,5 @@ export async function continuedRun(
     return { ...own, begun: checkpoint.begun, config: now, checkpoint };
   }
   const name = path.basename(callerPath(place));
-  return { ...(await foreignRun(read.model, { name, config, facts }, host)), environment };
+  return foreignRun(read.model, { name, config, facts, environment }, host);
 }

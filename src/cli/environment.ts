@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport } from '../written/checker.ts';
+import { placeIn } from '../domain/environmentFile.ts';
 import type { Declaration } from '../written/declaration.ts';
-import { faultText, openEnvironmentFile, placeIn } from './openEnvironmentFile.ts';
+import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
 import { program } from './program.ts';
 
 const MOST_EPISODES = 100_000;

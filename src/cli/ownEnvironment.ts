@@ -1,7 +1,8 @@
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
+import { mendedRun } from '../runs/mendedRun.ts';
 import type { Run } from '../runs/run.ts';
 
 /**
@@ -14,7 +15,7 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
   given: EnvironmentFile | null,
   place: string,
 ): R {
-  const { environment, changes, update, config } = run;
+  const { environment, config } = run;
   const where = visible(place, 4096);
   if (config.env !== YOUR_ENVIRONMENT) {
     if (given === null) return run;
@@ -27,6 +28,5 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
       `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as environment.ts. Read it, then name it: --env-file ${where}/environment.ts`,
     ]);
   }
-  if (environment && environmentSum(environment) === environmentSum(given)) return run;
-  return { ...run, environment: given, changes: [...changes, { update, text: `environment ${visible(given.name)}` }] };
+  return mendedRun(run, given);
 }

@@ -6,7 +6,26 @@ export interface EnvironmentFile {
   readonly text: string;
 }
 
+/** What is wrong with an environment's file, with its place. */
+export class EnvironmentFileError extends Error {
+  override readonly name = 'EnvironmentFileError';
+  /** Line in the file, from 1; null where no single line is to blame. */
+  readonly line: number | null;
+  /** What is wrong, without the line. */
+  readonly says: string;
+  constructor(says: string, line: number | null) {
+    super(line === null ? says : `Line ${line}: ${says}`);
+    this.line = line;
+    this.says = says;
+  }
+}
+
 /** Equal for two files iff their texts are equal. */
 export function environmentSum({ text }: EnvironmentFile): string {
   return checksumOf(text);
+}
+
+/** Where in a file something is, as terminals make a link of it. */
+export function placeIn(name: string, line: number | null): string {
+  return `${name}:${line === null ? '' : `${line}:`} `;
 }

@@ -48,10 +48,12 @@ export type TrainingEvent =
       readonly fatal: boolean; // the run cannot go on; false: the run that was there stays
       readonly fields: readonly FieldName[]; // knobs to look at
       readonly cause?: ErrorCause; // present if the page can offer more than continuing
+      readonly line?: number | null; // environment-fault: in the environment's file
     };
 
 /**
  * needs-model: the run trains adapters for a checkpoint that is not open. non-finite: an optimizer step was skipped, and a guarded run is back at
- * its last finite update. silent: the worker has not answered for a while, but still may.
+ * its last finite update. environment-fault: the environment that a person wrote failed, and a guarded run is back at its last update. silent: the worker has not answered for a while, but still may.
  */
-export type ErrorCause = 'needs-model' | 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';
+export type ErrorCause =
+  'needs-model' | 'non-finite' | 'environment-fault' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';

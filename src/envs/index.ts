@@ -56,7 +56,7 @@ const NO_CHAT_TOKENIZER: Problem = {
 
 const NO_FILE: Problem = {
   ...{ kind: 'odd', field: 'env', got: YOUR_ENVIRONMENT, want: 'an environment that you wrote comes with its file' },
-  do: 'It trains on the command line: npm run train -- --env-file FILE.ts.',
+  do: 'Write or open one under Your environment (#/environment), or name its file: npm run train -- --env-file FILE.ts.',
 };
 
 /** The knobs of an environment that may change between batches. */

@@ -1,13 +1,21 @@
 import { BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import { CheckpointError } from '../runs/checkpoint.ts';
 import { FIELDS } from '../config/config.ts';
+import { type EnvironmentFile, EnvironmentFileError, placeIn } from '../domain/environmentFile.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
 
-/** What the page is told of something that was thrown: what was wrong, which knobs it hangs on, what to do. `fatal`: the run is gone. */
-export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
+/**
+ * What the page is told of something that was thrown: what was wrong, which knobs it hangs on, what to do. `fatal`: the run is gone. `file` is the
+ * environment that a person wrote, where the run trains on one.
+ */
+export function errorEvent(
+  error: unknown,
+  fatal: boolean,
+  file: EnvironmentFile | null = null,
+): Extract<RunEvent, { type: 'error' }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
@@ -23,6 +31,18 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
         fields: [],
         cause: 'bad-checkpoint',
       },
+    };
+  }
+  if (error instanceof EnvironmentFileError) {
+    const { says, line } = error;
+    return {
+      ...{
+        type: 'error',
+        message: `${file ? placeIn(file.name, line) : ''}${file ? says : message}`,
+        fatal,
+        fields: [],
+      },
+      ...{ hint: 'Mend the file, then go on with it.', cause: 'environment-fault', line },
     };
   }
   if (error instanceof ConfigError) {

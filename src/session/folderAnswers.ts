@@ -12,7 +12,10 @@ type Importing = Extract<FolderTask, { kind: 'import' }>;
 type OfRuns = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /** Does what a FolderTask asks. What is wrong with a file is `refused`, a line a reason; nothing is changed by it. */
-export async function answerFolder(task: OfRuns, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+export async function answerFolder(
+  task: OfRuns,
+  host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
+): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
     // brings the page's Python and the documents' texts with it
@@ -27,7 +30,7 @@ export async function answerFolder(task: OfRuns, host: Pick<Host, 'shippedFile'>
 const learned = ({ networks }: Checkpoint) =>
   Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
 
-async function imported(task: Importing, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+async function imported(task: Importing, host: Pick<Host, 'shippedFile' | 'ownEnvironment'>): Promise<FolderAnswer> {
   const files = task.content instanceof Uint8Array ? filesOfZip(task.name, task.content) : task.content;
   const read = readCheckpointFiles(files);
   const answered = (run: PackedRun) => ({ kind: 'imported', run, parameters: learned(run.checkpoint) }) as const;

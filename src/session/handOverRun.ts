@@ -1,3 +1,4 @@
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import type { ToolEnv } from '../envs/env.ts';
@@ -37,8 +38,9 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
 /** The environment of a run that can be handed over; throws HandoverError for one that cannot. */
 export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
   const { begun, chatTokenizer = null } = run.checkpoint;
-  // say so at once: opening the environment would first ask for the checkpoint
-  if (begun.model === 'checkpoint') throw new HandoverError({ name: begun.env }, begun);
+  // say so at once: opening the environment would first ask for the checkpoint, or run a person's program
+  if (begun.model === 'checkpoint' || begun.env === YOUR_ENVIRONMENT)
+    throw new HandoverError({ name: begun.env }, begun);
   const { env } = await openEnvironment(begun, { facts: run.facts, chatTokenizer }, host);
   checkHandover(env, begun);
   return env;

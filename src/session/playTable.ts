@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
@@ -14,6 +15,7 @@ import type { Answer } from '../wire/questions.ts';
 export interface PlaySetup {
   readonly facts?: Facts | null; // a person's own
   readonly chatTokenizer?: ChatTokenizer | null; // where the environment speaks text
+  readonly written?: ToolEnv | null; // that a person wrote, opened for games alone
 }
 
 /**
@@ -23,23 +25,28 @@ export interface PlaySetup {
  */
 export function openTable(): (task: PlayedTask, setup?: PlaySetup) => Answer {
   let open: (Required<PlaySetup> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
-  const envOf = (config: RunConfig, { facts, chatTokenizer }: Required<PlaySetup>): ToolEnv => {
+  const envOf = (config: RunConfig, setup: Required<PlaySetup>): ToolEnv => {
+    const { facts, chatTokenizer, written } = setup;
+    if (config.env === YOUR_ENVIRONMENT && written) return written;
     if (open?.facts === facts && open.chatTokenizer === chatTokenizer && sameKnobs(open.config, config))
       return open.env;
     const problems = contradictions(config);
     if (problems.length > 0) throw new ConfigError(problems);
     const env = createEnv(config, facts, chatTokenizer);
-    open = { config, facts, chatTokenizer, env };
+    open = { config, ...setup, env };
     return env;
   };
-  return ({ config, seed, luck, tokens: written, typed }, { facts = null, chatTokenizer = null } = {}) => {
+  return (
+    { config, seed, luck, tokens: taken, typed },
+    { facts = null, chatTokenizer = null, written = null } = {},
+  ) => {
     try {
-      const env = envOf(config, { facts, chatTokenizer });
+      const env = envOf(config, { facts, chatTokenizer, written });
       const table = { env, settings: envSettings(config) };
       const task = { seed, luck };
-      const before = playTokens(table, task, written);
+      const before = playTokens(table, task, taken);
       const turn = typed === undefined || !chatTokenizer ? [] : typedTurn(chatTokenizer.codec, typed, before.budget);
-      const tokens = [...written, ...turn];
+      const tokens = [...taken, ...turn];
       const played = turn.length === 0 ? before : playTokens(table, task, tokens);
       const expert = played.stop === null ? null : playExpert(table, task);
       const shown = chatTokenizer ? { ...played, legal: [] } : played;

@@ -12,7 +12,7 @@ import { policySpec } from './policySpec.ts';
  */
 export async function policySize(
   { config, facts }: Extract<FolderTask, { kind: 'weigh' }>,
-  host: Pick<Host, 'shippedFile'>,
+  host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<Extract<FolderAnswer, { kind: 'weighed' }>> {
   const problems = contradictions(config);
   if (problems.length > 0) throw new ConfigError(problems);

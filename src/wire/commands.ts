@@ -1,4 +1,5 @@
 import type { KeptBatch } from '../domain/batch.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { FolderTask } from './folderMessages.ts';
@@ -22,6 +23,7 @@ export type RunCommand =
       readonly config: RunConfig;
       readonly run: boolean;
       readonly facts?: Facts;
+      readonly environment?: EnvironmentFile; // that a person wrote, where it trains on one; it is run
       readonly kept?: KeptBatch; // the newest batch of the run that goes on, to be asked about
       readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
       readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the checkpoint it puts adapters beside

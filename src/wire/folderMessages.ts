@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { Engine, MappedKnob } from '../config/mappedKnob.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
@@ -21,7 +22,12 @@ export type FolderTask =
       readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
     }
   | { readonly kind: 'mark'; readonly base: GivenFiles } // by what a checkpoint is known
-  | { readonly kind: 'weigh'; readonly config: RunConfig; readonly facts: Facts | null } // the model that a run under these knobs trains
+  | {
+      readonly kind: 'weigh'; // the model that a run under these knobs trains
+      readonly config: RunConfig;
+      readonly facts: Facts | null;
+      readonly environment?: EnvironmentFile | null; // that a person wrote; it is run
+    }
   | {
       readonly kind: 'merge'; // a run beside a checkpoint as one model with that
       readonly run: PackedRun;
@@ -35,6 +41,7 @@ export type FolderTask =
       readonly content: Uint8Array | ReadonlyMap<string, Uint8Array>;
       readonly config: RunConfig; // the environment another program's model would begin in
       readonly facts: Facts | null; // that it would be asked about
+      readonly environment?: EnvironmentFile | null; // that a person wrote, and it would begin in; it is run
     };
 
 /** Another program's model, in words. */

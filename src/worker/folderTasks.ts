@@ -1,10 +1,13 @@
 import { sampledMark } from '../checkpoints/baseCheckpoint.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
+import { writtenFile } from './writtenFile.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 
 /** The answer to a FolderTask; `refused`, with the reason, where it cannot be done. Each kind of task loads its code when it is first asked for. */
-export async function doFolderTask(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+  const written = 'environment' in task && task.environment ? writtenFile(task.environment) : {};
+  const host = { ...shipped, ...written };
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
     if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);

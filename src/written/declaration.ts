@@ -2,21 +2,10 @@ import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 import { transform } from 'sucrase';
 import { visible } from '../base/visible.ts';
+import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 
-/** What is wrong with an environment's file, with its place. */
-export class EnvironmentFileError extends Error {
-  override readonly name = 'EnvironmentFileError';
-  /** Line in the file, from 1; null where no single line is to blame. */
-  readonly line: number | null;
-  /** What is wrong, without the line. */
-  readonly says: string;
-  constructor(says: string, line: number | null) {
-    super(line === null ? says : `Line ${line}: ${says}`);
-    this.line = line;
-    this.says = says;
-  }
-}
+export { EnvironmentFileError };
 
 /** An environment's file, read but not run. */
 export interface Declaration {

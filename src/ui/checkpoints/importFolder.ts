@@ -1,10 +1,11 @@
 import { create } from 'zustand';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
 import type { ForeignModel } from '../../wire/folderMessages.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
 import { NO_LISTENER, RunClient } from '../run/runClient.ts';
-import { startFrom } from '../run/engine.ts';
+import { givenEnvironment, startFrom } from '../run/engine.ts';
 
 /** What was read, or why it cannot be taken. */
 export type Imported =
@@ -69,7 +70,8 @@ async function read(
     const { wanted: config } = useConfig.getState();
     const { facts } = useFacts.getState();
     const content = await contentOf(files);
-    const task = { kind: 'import', name, content, config, facts } as const;
+    const environment = config.env === YOUR_ENVIRONMENT ? givenEnvironment() : null;
+    const task = { kind: 'import', name, content, config, facts, environment } as const;
     const answer = await client.ask((id) => ({ type: 'folder', id, task }));
     if (answer.kind === 'imported') show({ ...answer, kind: 'run', name });
     else

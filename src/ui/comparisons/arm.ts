@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
 import { bareRun, type Run } from '../../runs/run.ts';
@@ -15,6 +16,7 @@ export interface Arm {
   readonly from: Checkpoint | null; // goes on from there, under `config`; null: from the start
   readonly opening: ReadonlyMap<MetricName, number>; // where its curves begin, at the fork; empty without one
   readonly facts: Facts | null;
+  readonly environment?: EnvironmentFile | null; // that the person wrote, where it trains on one
   readonly stopAtTrap: boolean; // true: ends when the monitor says TRAP
 }
 
@@ -34,13 +36,13 @@ export interface ArmListener {
 
 /** Trains an arm to its end or, with `stopAtTrap`, until the monitor says TRAP. Rejects with the worker's own message if training fails. */
 export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<Trained> {
-  const { label, config, from, opening, facts, stopAtTrap } = arm;
+  const { label, config, from, opening, facts, environment = null, stopAtTrap } = arm;
   const began = from?.progress.update ?? 0;
   const point = (value: number) => Series.of({ x: Uint32Array.of(began), y: Float64Array.of(value) });
   const series = new Map([...opening].map(([name, value]) => [name, point(value)]));
   const started = new Date().toISOString();
   const log = new RunLog(
-    bareRun({ id: 0, name: label, arm: label, started, begun: config, update: began, series, facts }),
+    bareRun({ id: 0, name: label, arm: label, started, begun: config, update: began, series, facts, environment }),
   );
   const trained = trainToEnd(
     client,
@@ -49,6 +51,7 @@ export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence 
       ...{ config: from?.begun ?? config, run: false, stopAtTrap },
       ...(from && { from: underKnobs(from, config) }),
       ...(facts && { facts }),
+      ...(environment && { environment }),
     },
     { onEvent: (event) => event.type === 'metrics' && onUpdate(event.update, { ...log.run }), onSilence },
   );

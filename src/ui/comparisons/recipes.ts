@@ -25,7 +25,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
     return;
   }
   listRun();
-  const { checkpoint, facts, update } = run;
+  const { checkpoint, facts, environment, update } = run;
   const backend: RunConfig['backend'] = useLive.getState().backend?.kind ?? 'auto';
   const config = { ...checkpoint.config, updates: update + updates };
   const from = { ...checkpoint, begun: { ...checkpoint.begun, backend } };
@@ -33,7 +33,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
     [...run.series].flatMap(([metric, { smooth }]) => (smooth === undefined ? [] : [[metric, smooth] as const])),
   );
   const arm = (letter: string, changed: RunConfig): Arm => ({
-    ...{ from, opening, facts, config: changed, stopAtTrap: false },
+    ...{ from, opening, facts, environment, config: changed, stopAtTrap: false },
     label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
   });
   await runComparison({

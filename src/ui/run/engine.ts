@@ -1,4 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/playedTask.ts';
@@ -10,7 +12,7 @@ import type { PickedModel } from './pickedModel.ts';
 import { RunClient, type ToldEvent } from './runClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
-import { flush, hear, type Resuming } from './runEvents.ts';
+import { type Brought, flush, hear, type Resuming } from './runEvents.ts';
 import { setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pendingKnobs.ts';
@@ -25,6 +27,8 @@ const MORE_UPDATES = 50;
 let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
+let environment: EnvironmentFile | null = null; // that the person wrote, or has agreed to run
+let brought: Brought = { facts: null, environment: null }; // by the run that was asked for last
 let base: PickedModel | null = null; // the checkpoint that runs on one put adapters beside
 let resuming: Resuming | null = null; // asked for, not there yet
 let waiting: Resuming | null = null; // for the checkpoint that it learns beside
@@ -65,31 +69,39 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 export function start(running: boolean): void {
   [resuming, waiting] = [null, null];
   const { wanted } = useConfig.getState();
-  launch({ config: wanted, run: running, ...(facts && { facts }), ...besides(wanted) });
+  launch({ config: wanted, run: running, ...broughtTo(wanted, { facts, environment }), ...besides(wanted) });
 }
 
 /** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
 export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
-  const { checkpoint, facts: its } = run;
+  const { checkpoint } = run;
   if (!checkpoint) return; // it can only be looked at
   resuming = { ...from, run };
-  const own = its ?? facts;
+  environment = run.environment ?? environment; // a reset begins on it again
+  const own = { facts: run.facts ?? facts, environment };
   const kept = run.batches.at(-1);
   launch({
     config: checkpoint.begun,
     from: checkpoint,
     run: false,
-    ...(own && { facts: own }),
+    ...broughtTo(checkpoint.begun, own),
     ...(kept && { kept }),
     ...besides(checkpoint.begun),
   });
 }
+
+/** What goes along with a run of these knobs of all that a person brought. */
+const broughtTo = ({ env }: RunConfig, own: Brought) => ({
+  ...(own.facts && { facts: own.facts }),
+  ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
+});
 
 const besides = ({ model }: RunConfig) => (model === 'checkpoint' && base ? { base } : {});
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
   const own = (client ??= spawn());
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
+  brought = { facts: command.facts ?? null, environment: command.environment ?? null };
   useLive.setState({ session, running: command.run, stepping: false, problem: null });
   own.send({ type: 'start', guarded: true, ...command });
   own.send({ type: 'hold', update: useSelection.getState().held }); // an address may hold one that is yet to come
@@ -126,6 +138,14 @@ export function giveFacts(own: Facts | null): void {
   facts = own;
 }
 
+/** What runs begun from now on train on, where that is an environment that a person wrote: it is run as soon as one begins. */
+export function giveEnvironment(own: EnvironmentFile): void {
+  environment = own;
+}
+
+/** The environment that a person wrote and runs begun from now on train on; null before the first. */
+export const givenEnvironment = (): EnvironmentFile | null => environment;
+
 /** The checkpoint that runs begun from now on put adapters beside, where they learn beside one. */
 export function giveModel(given: PickedModel): void {
   base = given;
@@ -159,7 +179,8 @@ export function play(task: PlayedTask): Promise<Answer> {
 
 /** The size of the model that a run with these knobs would train. It needs no run and does not touch one. */
 export function weigh(config: RunConfig): Promise<Answer> {
-  return convert({ kind: 'weigh', config, facts });
+  const written = config.env === YOUR_ENVIRONMENT ? environment : null;
+  return convert({ kind: 'weigh', config, facts, environment: written });
 }
 
 /** Makes a zip from a run, or a run from files. It needs no open run and does not touch one. */
@@ -194,8 +215,8 @@ function spawn(): RunClient {
 
 /** What the page makes of an event is in `runEvents.ts`; here is what the engine does with it. */
 function receive(event: ToldEvent): void {
-  if (event.type === 'checkpoint') takeCheckpoint(event, facts);
-  else hear(event, resuming);
+  if (event.type === 'checkpoint') takeCheckpoint(event);
+  else hear(event, resuming, brought);
   if (event.type === 'ready') {
     [resuming, waiting] = [null, null];
     sendChanges();

@@ -1,5 +1,4 @@
 import type { Checkpoint } from '../../runs/checkpoint.ts';
-import type { Facts } from '../../facts/facts.ts';
 import { bareRun, type Change, type Run } from '../../runs/run.ts';
 import { type Opened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
@@ -22,9 +21,14 @@ export function currentRun(): Run | null {
  * A run is there: a fresh one, or one that goes on from where it was saved, as a `copy` where another tab goes on with it, too. The
  * one before it is put into the list as it was; what the page shows starts over.
  */
-export function beginRun(event: Extract<RunEvent, { type: 'ready' }>, resumed: Run | null, copy: boolean): void {
+export function beginRun(
+  event: Extract<RunEvent, { type: 'ready' }>,
+  resumed: Run | null,
+  copy: boolean,
+  brought: Pick<Run, 'facts' | 'environment'>,
+): void {
   listRun();
-  log = new RunLog(resumed ? inItsPlace(resumed, copy) : freshRun(event));
+  log = new RunLog({ ...(resumed ? inItsPlace(resumed, copy) : freshRun(event)), ...brought });
   log.hear(event);
   const { config, series, changes } = log.run;
   showCurves(log.series);
@@ -81,11 +85,11 @@ export function addFlag(flag: Change): void {
 }
 
 /** The run under way as it is at a checkpoint: it can be gone on with from there. */
-export function runAt(checkpoint: Checkpoint, facts: Facts | null): Run | null {
+export function runAt(checkpoint: Checkpoint): Run | null {
   const { update } = checkpoint.progress;
   const run = log?.run;
   if (!run) return null;
-  return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint, facts };
+  return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint };
 }
 
 /** Puts the run under way into the list of runs at once, unless it has no finished update yet. */

@@ -28,6 +28,11 @@ let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
 
+/** What a run has of the person's own. */
+export type Brought = Pick<Run, 'facts' | 'environment'>;
+
+const NOTHING_BROUGHT: Brought = { facts: null, environment: null };
+
 /** A saved run that was asked for. */
 export interface Resuming {
   readonly run: Run;
@@ -37,15 +42,19 @@ export interface Resuming {
 
 /**
  * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
- * `resuming` is the saved run that was asked for, if one was.
+ * `resuming` is the saved run that was asked for, if one was; `brought` came along with the run that was asked for.
  */
-export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming: Resuming | null): void {
+export function hear(
+  event: Exclude<ToldEvent, { type: 'checkpoint' }>,
+  resuming: Resuming | null,
+  brought: Brought = NOTHING_BROUGHT,
+): void {
   if (event.type !== 'ready') growRun(event);
   switch (event.type) {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not
       if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
-      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null);
+      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, brought);
       return;
     case 'phase':
       heard = true;
@@ -112,14 +121,14 @@ function stands({ running, update, finished }: Extract<RunEvent, { type: 'runnin
 }
 
 /** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null): void {
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, brought: Brought): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearBatches();
   clearTimes();
-  beginRun(event, resumed ?? null, resuming?.copy === true);
+  beginRun(event, resumed ?? null, resuming?.copy === true, brought);
   dirty = {};
   heard = false;
   forgetSent();

@@ -1,4 +1,3 @@
-import type { Facts } from '../../facts/facts.ts';
 import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { standingOf } from '../../runs/standing.ts';
@@ -28,9 +27,9 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let pruned = false;
 
 /** Notes a checkpoint of the run under way and saves it. A save that fails is told; training hears nothing of it. */
-export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>, facts: Facts | null): void {
+export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>): void {
   const { checkpoint, refused } = event;
-  const run = runAt(checkpoint, facts);
+  const run = runAt(checkpoint);
   latest = run && { run, order: nextOrder(), savedAt: Date.now() };
   if (refused) useRuns.setState({ refused });
   else {

@@ -2,6 +2,7 @@ import { checksumOf } from '../../base/checksum.ts';
 import { parseConfig } from '../../config/config.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { type Facts, isFacts } from '../../facts/facts.ts';
 import { CheckpointError, damaged, readCheckpoint } from '../../runs/checkpoint.ts';
 import { backendText, bareRun, type Run } from '../../runs/run.ts';
@@ -20,14 +21,15 @@ export interface Saved {
  * checksum of all the rest.
  */
 export function storedRun({ run, order, savedAt }: Saved): object {
-  const { id, name, started, backend, kernels, begun, config, changes, update, fork, checkpoint, facts } = run;
+  const { id, name, started, backend, kernels, begun, config, changes, update, fork, checkpoint, facts, environment } =
+    run;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   const record = { id, name, started, backend: backendText(backend), config: begun };
   const page = {
     ...{ points, flags: changes, config },
     record: { ...record, ...(kernels && { kernels }), ...(fork && { fork }) },
   };
-  const stored = { update, name, order, savedAt, checkpoint, facts, page };
+  const stored = { update, name, order, savedAt, checkpoint, facts, ...(environment && { environment }), page };
   return { ...stored, sum: sumOf(stored) };
 }
 
@@ -54,6 +56,7 @@ export function readStored(value: unknown): Saved {
   }
   if (typeof order !== 'number' || !Number.isSafeInteger(order)) throw new CheckpointError('Its order can’t be read.');
   const facts = readFacts(kept['facts']);
+  const environment = readEnvironment(kept['environment']);
   const { named, config, ...page } = readPage(kept['page']);
   const found = sumOf(kept);
   if (kept['sum'] !== found) throw new CheckpointError(damaged(kept['sum'], found));
@@ -61,7 +64,16 @@ export function readStored(value: unknown): Saved {
   const unnamed = { id: 0, name, started: new Date(savedAt).toISOString(), begun };
   return {
     ...{ order, savedAt },
-    run: bareRun({ ...(named ?? unnamed), name, ...page, config: config ?? now, update, checkpoint, facts }),
+    run: bareRun({
+      ...(named ?? unnamed),
+      name,
+      ...page,
+      config: config ?? now,
+      update,
+      checkpoint,
+      facts,
+      environment,
+    }),
   };
 }
 
@@ -69,6 +81,13 @@ function readFacts(value: unknown): Facts | null {
   if (value === null) return null;
   if (!isFacts(value)) throw new CheckpointError('Its facts are not a list of triples.');
   return value;
+}
+
+function readEnvironment(value: unknown): EnvironmentFile | null {
+  if (value === undefined) return null;
+  const { name, text } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof name === 'string' && typeof text === 'string') return { name, text };
+  throw new CheckpointError('Its environment is not a file with a name and a text.');
 }
 
 /** Curves, marks of changed knobs, the newest knobs, and what the run is called where it stands in the list. */

@@ -1,0 +1,26 @@
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import { type Declaration, readDeclaration } from './declaration.ts';
+import { openSandbox, type Sandbox } from './sandbox.ts';
+import { writtenEnvironment } from './writtenEnvironment.ts';
+
+/** An environment's file, read but not run, and ways to run it. */
+export interface OpenedFile {
+  readonly file: EnvironmentFile;
+  readonly declaration: Declaration;
+  /** Opens a virtual machine of its own with the environment in it. Throws EnvironmentFileError. */
+  readonly sandbox: () => Promise<Sandbox>;
+  /** The environment to train on, for a model that speaks so. Throws EnvironmentFileError. */
+  readonly environment: (chatTokenizer: ChatTokenizer) => Promise<ToolEnv>;
+}
+
+/** Reads an environment's file. `machine` is QuickJS as `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError with what is wrong in the file. */
+export function openWritten(file: EnvironmentFile, machine: BufferSource | WebAssembly.Module): OpenedFile {
+  const declaration = readDeclaration(file.text);
+  const sandbox = () => openSandbox(machine, declaration);
+  return {
+    ...{ file, declaration, sandbox },
+    environment: async (chatTokenizer) => writtenEnvironment(declaration, await sandbox(), chatTokenizer),
+  };
+}
