@@ -69,6 +69,15 @@ export const LIMITS: SandboxLimits = { work: 200, memoryBytes: 64e6, stackBytes:
 const FILE = 'environment.ts';
 const TOO_LONG = 'computed too long and was stopped.';
 
+/** The three programs that a machine runs, each a function: the project's random numbers, what serves requests, the environment. */
+export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
+  return {
+    rng: `(function (exports) { ${erased(rngSource)}\n})`,
+    playground: inside,
+    environment: `(function (exports) { 'use strict'; ${code}\n})`,
+  };
+}
+
 /**
  * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `wasm` is the machine, as
  * `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError where the file fails as it is loaded.
@@ -96,8 +105,9 @@ export async function openSandbox(
     }),
   });
   const rng = vm.newObject();
-  vm.callFunction(vm.evalCode(`(function (exports) { ${erased(rngSource)}\n})`, 'rng.js'), vm.undefined, rng).dispose();
-  const own = vm.callFunction(vm.evalCode(inside, 'playground.js'), vm.undefined, rng);
+  const programs = machinePrograms(code);
+  vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
+  const own = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
   const part = (name: string) => own.getProp(name);
   const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
   const begin = vm.newFunction('begin', () => {
@@ -108,8 +118,7 @@ export async function openSandbox(
     done = 0;
     try {
       vm.callFunction(close, vm.undefined, vm.global).dispose();
-      const wrapped = `(function (exports) { 'use strict'; ${code}\n})`;
-      const run = vm.evalCode(wrapped, FILE, EvalFlags.STRICT);
+      const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
       const exported = vm.newObject();
       vm.callFunction(run, vm.undefined, exported).dispose();
       return JSON.parse(vm.callFunction(take, vm.undefined, exported, vm.newString(FILE)).toString()) as Statics;
