@@ -34,6 +34,7 @@ const HEAVY = [
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
   'test/text/tokenizers.test.ts',
+  'test/written/hostileClasses.test.ts',
   'test/written/templates.test.ts',
 ];
 /** GPU tests of other sets of kernels, of other sizes of a chunk or a part, and of runs beside a checkpoint: only among all tests. */

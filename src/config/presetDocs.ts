@@ -1,7 +1,7 @@
-import type { PresetName } from './presets.ts';
+import type { RunPreset } from './presets.ts';
 
 /** What each preset shows, in a sentence or two; apart from the presets, which the page needs before anybody reads this. */
-export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
+export const PRESET_DOCS: Readonly<Record<RunPreset, string>> = {
   'number-hunt': 'Find a hidden number with a compare tool in four calls. The quickest run to watch.',
   'multi-hop': 'Answer “r2 of r1 of e” over a random graph by searching twice. A critic gives each token its credit.',
   'world-facts':
@@ -9,6 +9,7 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'your-facts': 'Multi-hop questions over your own CSV file (subject, relation, object). It stays on this machine.',
   'frozen-lake':
     'Walk over a random lake to the goal, from random weights. One move in five slips to the side, so even the best player solves only 86 %.',
+  'your-environment': 'An environment that somebody wrote as one class. It comes with its file, and runs in a sandbox.',
   sokoban:
     'Push one box onto its target, from random weights. The room is six by six cells with its walls. Each move costs 0.01 of reward.',
   bandit:

@@ -308,3 +308,11 @@ export const PRESETS = {
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;
+
+/** What a run's knobs are compared with: a preset that is offered, or that of an environment that a person wrote. */
+export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
+
+/** The label and the knobs of a preset. */
+export function presetNamed(name: RunPreset): Preset {
+  return name === YOUR_ENVIRONMENT ? WRITTEN_PRESET : PRESETS[name];
+}

@@ -1,6 +1,7 @@
 import { parseConfig } from './config.ts';
 import type { RunConfig } from './fields.ts';
-import { PRESETS, type PresetName } from './presets.ts';
+import { YOUR_ENVIRONMENT } from './environments.ts';
+import { PRESETS, type PresetName, type RunPreset } from './presets.ts';
 
 /** How a preset was recorded. */
 export interface RecordingPlan {
@@ -40,6 +41,11 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'rlhf-hack': { updates: 20 },
   'noisy-hunt': {},
 };
+
+/** The preset whose recording is shown where a run of this one is about to begin: of an environment that a person wrote there is none. */
+export function recordedPreset(preset: RunPreset): PresetName {
+  return preset === YOUR_ENVIRONMENT ? 'number-hunt' : preset;
+}
 
 const SEED = 7;
 const EVALUATED = 128; // held-out tasks; beside a checkpoint, where they take minutes, as many as the preset has

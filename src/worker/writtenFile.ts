@@ -2,10 +2,10 @@ import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Host } from '../session/host.ts';
 import machineAddress from 'quickjs-wasi/quickjs.wasm?url';
 
-let machine: Promise<WebAssembly.Module> | null = null;
+let machine: Promise<ArrayBuffer> | null = null;
 
-/** QuickJS, compiled; it is loaded when it is first asked for. Throws Error where it cannot be. */
-function quickjs(): Promise<WebAssembly.Module> {
+/** QuickJS, as bytes; it is loaded when it is first asked for. Throws Error where it cannot be. */
+function quickjs(): Promise<ArrayBuffer> {
   machine ??= fetched().catch((error: unknown) => {
     machine = null; // to be tried again
     throw error;
@@ -13,10 +13,10 @@ function quickjs(): Promise<WebAssembly.Module> {
   return machine;
 }
 
-async function fetched(): Promise<WebAssembly.Module> {
+async function fetched(): Promise<ArrayBuffer> {
   const response = await fetch(machineAddress);
   if (!response.ok) throw new Error(`The sandbox for environments could not be loaded (${response.status}).`);
-  return WebAssembly.compile(await response.arrayBuffer());
+  return response.arrayBuffer();
 }
 
 /** How a session opens the environment that a person wrote; what reads and runs it is only loaded then. */

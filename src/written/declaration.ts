@@ -14,7 +14,6 @@ export interface Declaration {
   readonly description: string;
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that knows how to do it
-  readonly hearsAnswer: boolean; // the class has `answer(text)`, which is told what the agent says instead of a call
   /** The file as JavaScript that assigns its class to `exports.default`; lines are those of the file. */
   readonly code: string;
 }
@@ -83,7 +82,6 @@ export function readDeclaration(source: string): Declaration {
     description: commentBefore(exported, text)?.says ?? '',
     tools: tools.faces,
     hasExpert: tools.found.has('expert'),
-    hearsAnswer: tools.found.has('answer'),
     code,
   };
 }

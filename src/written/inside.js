@@ -6,15 +6,17 @@
   'use strict';
   const { random, Purpose } = rng;
   const { parse, stringify } = JSON;
-  const { freeze, keys, getPrototypeOf, getOwnPropertyNames, getOwnPropertyDescriptor, defineProperty } = Object;
-  const { apply } = Reflect;
+  const { create, freeze, keys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Object;
+  const { apply, ownKeys } = Reflect;
   const { isFinite, isInteger } = Number;
   const asText = String;
   const { isArray } = Array;
   const cut = String.prototype.slice;
-  const push = Array.prototype.push;
+  const { push, includes } = Array.prototype;
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, InternalError];
   const LONGEST = 4000; // characters of one text
+  const LONGEST_KEY = 200; // characters of a state's key
+  const MOST_NAMED = 64; // named parts of a reward, or arguments of a call
 
   const refuse = (what) => () => {
     throw new TypeError(what);
@@ -47,16 +49,35 @@
       if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
       seen.add(value);
       freezeAll(getPrototypeOf(value));
-      for (const name of getOwnPropertyNames(value)) {
-        const { value: inner, get } = getOwnPropertyDescriptor(value, name);
-        freezeAll(inner);
-        freezeAll(get);
+      for (const name of ownKeys(value)) {
+        const { value: inner, get, set } = getOwnPropertyDescriptor(value, name);
+        for (const each of [inner, get, set]) freezeAll(each);
       }
-      // classes of errors are left as they are: `this.name = …` in one's own would fail
-      if (!(value instanceof Error) && value !== Error.prototype) freeze(value);
+      freeze(value);
     };
-    for (const name of getOwnPropertyNames(root)) if (name !== 'globalThis') freezeAll(root[name]);
-    freezeAll(getPrototypeOf([][Symbol.iterator]()));
+    // they have setters, which freezing leaves as they are
+    for (const name of ['stackTraceLimit', 'prepareStackTrace'])
+      defineProperty(Error, name, { value: Error[name], writable: false });
+    for (const kind of [Error, ...bugs, EvalError, URIError, AggregateError]) {
+      for (const name of ['name', 'message']) overridable(kind.prototype, name);
+    }
+    // what no name leads to
+    const iterators = ['', [], new Map(), new Set()].map((list) => list[Symbol.iterator]());
+    const generators = [function* () {}, async function* () {}].map((make) => make());
+    for (const one of [...iterators, 'x'.matchAll(/x/g), ...generators, async () => 0]) freezeAll(getPrototypeOf(one));
+    freezeAll(root);
+  }
+
+  /** Of something frozen no object that inherits a value can set its own; an error's `this.name = …` still should. */
+  function overridable(prototype, name) {
+    const { value } = getOwnPropertyDescriptor(prototype, name) ?? {};
+    if (value === undefined) return;
+    defineProperty(prototype, name, {
+      get: () => value,
+      set(own) {
+        defineProperty(this, name, { value: own, writable: true, enumerable: true, configurable: true });
+      },
+    });
   }
 
   /** What reset(task) and expert(draw) are given: the project's own random numbers; the same key gives the same draws everywhere. */
@@ -100,7 +121,7 @@
   }
 
   /** `problem` is a fault of the environment; `refused` are the words in which it turned a call down. */
-  const problem = (what, line = null) => ({ problem: what, line });
+  const problem = (what, line = null) => ({ problem: apply(cut, what, [0, LONGEST]), line });
   const thrown = (where, error) => problem(`${where} failed: ${wordsOf(error)}`, lineOf(error));
 
   function textOf(where, value) {
@@ -114,13 +135,38 @@
   function after(environment, reply) {
     const over = environment.done === true;
     let turn = {};
+    if (typeof environment.stateKey === 'function') {
+      const state = environment.stateKey();
+      if (typeof state !== 'string' || state.length > LONGEST_KEY) {
+        const is = typeof state === 'string' ? `${state.length} characters` : typeof state;
+        return problem(`stateKey() returned ${is}; it has to be a text of at most ${LONGEST_KEY} characters.`);
+      }
+      turn = { state };
+    }
     if (typeof environment.turnReward === 'function') {
       const paid = environment.turnReward();
       if (typeof paid !== 'number' || !isFinite(paid))
-        return problem(`turnReward() returned ${asText(paid)}; it has to be a finite number.`);
-      turn = { paid };
+        return problem(
+          `turnReward() returned ${apply(cut, asText(paid), [0, LONGEST_KEY])}; it has to be a finite number.`,
+        );
+      turn = { ...turn, paid };
     }
     return { ...reply, over, ...turn };
+  }
+
+  /** What an object of the class has by name, each read once; null if that is too much, or of other kinds. */
+  function named(object, kinds) {
+    if (typeof object !== 'object' || object === null || isArray(object)) return null;
+    const names = keys(object);
+    if (names.length > MOST_NAMED) return null;
+    const own = create(null);
+    for (const name of names) {
+      const value = object[name];
+      if (name.length > LONGEST_KEY || (typeof value === 'string' && value.length > LONGEST)) return null;
+      if (kinds !== null && !apply(includes, kinds, [typeof value])) return null;
+      own[name] = value;
+    }
+    return own;
   }
 
   const operations = {
@@ -153,19 +199,33 @@
       if (typeof move !== 'object' || move === null || typeof move.tool !== 'string') {
         return problem('expert() has to return { tool, arguments } or a text.');
       }
-      return { tool: move.tool, values: move.arguments ?? {} };
+      const { tool, arguments: values = {} } = move;
+      const told = named(values, ['string', 'number', 'boolean']);
+      if (told === null || typeof tool !== 'string' || tool.length > LONGEST_KEY) {
+        return problem('expert() has to name its arguments, each a text, a number or a boolean.');
+      }
+      return { tool, values: told };
+    },
+    observe({ id, history }) {
+      const environment = episodes.get(id);
+      if (typeof environment.observe !== 'function') return { none: true };
+      return textOf('observe()', environment.observe(history));
     },
     reward({ id }) {
       const earned = episodes.get(id).getReward();
-      const parts = typeof earned === 'number' ? { reward: earned } : earned;
-      if (typeof parts !== 'object' || parts === null)
-        return problem(`getReward() returned ${asText(earned)}; it returns a number, or named numbers.`);
+      const parts = named(typeof earned === 'number' ? { reward: earned } : earned, null);
+      if (parts === null) {
+        const is = typeof earned === 'object' ? 'something else' : asText(earned);
+        return problem(`getReward() returned ${is}; it returns a number, or up to ${MOST_NAMED} named numbers.`);
+      }
       for (const name of keys(parts)) {
         if (typeof parts[name] !== 'number' || !isFinite(parts[name])) {
-          return problem(`getReward() gives ${name} = ${asText(parts[name])}; it has to be a finite number.`);
+          return problem(
+            `getReward() gives ${name} = ${apply(cut, asText(parts[name]), [0, LONGEST_KEY])}; it has to be a finite number.`,
+          );
         }
       }
-      return { parts: { ...parts } };
+      return { parts };
     },
     close({ id }) {
       episodes.delete(id);
@@ -177,6 +237,7 @@
     call: 'A tool',
     answer: 'answer()',
     expert: 'expert()',
+    observe: 'observe()',
     reward: 'getReward()',
     close: '',
   };

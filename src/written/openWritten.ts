@@ -16,7 +16,7 @@ export interface OpenedFile {
 }
 
 /** Reads an environment's file. `machine` is QuickJS as `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError with what is wrong in the file. */
-export function openWritten(file: EnvironmentFile, machine: BufferSource | WebAssembly.Module): OpenedFile {
+export function openWritten(file: EnvironmentFile, machine: BufferSource): OpenedFile {
   const declaration = readDeclaration(file.text);
   const sandbox = () => openSandbox(machine, declaration);
   return {

@@ -4,6 +4,7 @@ import { visible } from '../base/visible.ts';
 import rngSource from '../base/rng.ts?raw';
 import { type Declaration, EnvironmentFileError, erased } from './declaration.ts';
 import inside from './inside.js?raw';
+import { meteredMachine } from './meteredMachine.ts';
 
 /** Seed and two counters of `random` in src/base/rng.ts. */
 export type ChanceKey = readonly [seed: number, a: number, b: number];
@@ -20,7 +21,15 @@ export type Request =
   | { readonly op: 'call'; readonly id: number; readonly tool: string; readonly values: readonly unknown[] }
   | { readonly op: 'answer'; readonly id: number; readonly text: string }
   | { readonly op: 'expert'; readonly id: number; readonly chance: ChanceKey }
+  | { readonly op: 'observe'; readonly id: number; readonly history: readonly PastTurn[] }
   | { readonly op: 'reward' | 'close'; readonly id: number };
+
+/** A turn that is over, as `observe(history)` is told of it. */
+export interface PastTurn {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly answer: string;
+}
 
 /** What came of a request; `problem` is a fault of the environment, and then nothing else is there but its line. */
 export interface Reply {
@@ -35,6 +44,8 @@ export interface Reply {
   readonly bug?: boolean;
   readonly over?: boolean;
   readonly paid?: number;
+  /** What `stateKey()` says after the turn. */
+  readonly state?: string;
   readonly parts?: Readonly<Record<string, number>>;
   readonly none?: boolean;
   readonly tool?: string;
@@ -52,48 +63,57 @@ export interface Statics {
 /** A person's environment in a virtual machine of its own: no page, network, files, clock or chance of its own. */
 export interface Sandbox {
   readonly statics: Statics;
-  /** Serves requests in order, in one crossing; one reply each. Throws where the virtual machine itself is beyond help. */
+  /** Serves requests in order, in one crossing; one reply each. Where the virtual machine had to be ended, every reply from then on says why. */
   serve(requests: readonly Request[]): readonly Reply[];
   dispose(): void;
 }
 
 export interface SandboxLimits {
-  /** Work that one call may do, in units of ten thousand calls and turns of loops: a count, so it is the same on every machine. */
+  /**
+   * Work that one call may do, a count, so that it is the same on every machine: in units of ten thousand calls and turns of
+   * its own loops, and in units of a million turns of the loops inside the virtual machine.
+   */
   readonly work: number;
   readonly memoryBytes: number;
+  /** So little that it is used up before the stack of the browser or of Node is, which would end the virtual machine. */
   readonly stackBytes: number;
 }
 
-export const LIMITS: SandboxLimits = { work: 200, memoryBytes: 64e6, stackBytes: 256 * 1024 };
+export const LIMITS: SandboxLimits = { work: 200, memoryBytes: 64e6, stackBytes: 64 * 1024 };
 
 const FILE = 'environment.ts';
 const TOO_LONG = 'computed too long and was stopped.';
-
-/** The three programs that a machine runs, each a function: the project's random numbers, what serves requests, the environment. */
-export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
-  return {
-    rng: `(function (exports) { ${erased(rngSource)}\n})`,
-    playground: inside,
-    environment: `(function (exports) { 'use strict'; ${code}\n})`,
-  };
-}
+const WHERE: Readonly<Record<Request['op'], string>> = {
+  open: 'reset()',
+  call: 'A tool',
+  answer: 'answer()',
+  expert: 'expert()',
+  observe: 'observe()',
+  reward: 'getReward()',
+  close: 'The end of an episode',
+};
 
 /**
- * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `wasm` is the machine, as
- * `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError where the file fails as it is loaded.
+ * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` is the bytes of
+ * `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError where the file fails as it is loaded.
  */
 export async function openSandbox(
-  wasm: BufferSource | WebAssembly.Module,
+  machine: BufferSource,
   { code }: Declaration,
   limits: SandboxLimits = LIMITS,
 ): Promise<Sandbox> {
-  let done = 0;
+  const lines = code.split('\n').length;
+  const work = { own: 0, inside: 0 }; // of the call that is served, in units
+  const mostInside = 2 * limits.work; // half of it is left to come to a turn of a loop, where it can be stopped without harm
+  let served = -1; // which request of the list
+  let ended: Reply | null = null;
+  let stoppedAt: string | null = null; // a stack
   const vm = await QuickJS.create({
-    wasm,
+    wasm: await compiled(machine),
     memoryLimit: limits.memoryBytes,
     maxStackSize: limits.stackBytes,
     timezoneOffset: 0,
-    interruptHandler: () => ++done > limits.work,
+    interruptHandler: () => ++work.own > limits.work || work.inside > limits.work,
     wasi: (memory) => ({
       // no clock and no chance: the same bytes in every machine
       clock_time_get: (_id: number, _precision: bigint, at: number) => (
@@ -102,80 +122,133 @@ export async function openSandbox(
       ),
       random_get: (at: number, length: number) => (new Uint8Array(memory.buffer, at, length).fill(1), 0),
       fd_write: () => 0,
+      fd_close: () => {
+        if (++work.inside <= mostInside) return 0;
+        stoppedAt ??= stackHere();
+        throw new EndedError(); // through the machine's own functions: nothing of it can be used after that
+      },
     }),
   });
+  /** Where the environment's file is, in the midst of a call. */
+  function stackHere(): string {
+    stoppedAt = ''; // once only
+    work.inside = 0;
+    try {
+      return vm.evalCode('new Error().stack', 'playground.js').toString();
+    } catch {
+      return '';
+    }
+  }
+  const start = () => {
+    work.own = 0;
+    work.inside = 0;
+  };
   const rng = vm.newObject();
-  const programs = machinePrograms(code);
-  vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
-  const own = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
+  vm.callFunction(vm.evalCode(`(function (exports) { ${erased(rngSource)}\n})`, 'rng.js'), vm.undefined, rng).dispose();
+  const own = vm.callFunction(vm.evalCode(inside, 'playground.js'), vm.undefined, rng);
   const part = (name: string) => own.getProp(name);
   const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
   const begin = vm.newFunction('begin', () => {
-    done = 0;
+    start();
+    served++;
     return vm.undefined;
   });
+  /** The line of the environment's file that an error's stack names first. */
+  const lineOf = (error: unknown): number | null => {
+    const stack = error instanceof JSException ? (error.stack ?? '') : (stoppedAt ?? '');
+    return lineIn(/environment\.ts:(\d+)/.exec(stack)?.[1]);
+  };
+  const lineIn = (said: unknown): number | null => {
+    const line = Number(said ?? 0);
+    return line >= 1 && line <= lines ? line : null;
+  };
   const load = (): Statics => {
-    done = 0;
-    try {
-      vm.callFunction(close, vm.undefined, vm.global).dispose();
-      const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
-      const exported = vm.newObject();
-      vm.callFunction(run, vm.undefined, exported).dispose();
-      return JSON.parse(vm.callFunction(take, vm.undefined, exported, vm.newString(FILE)).toString()) as Statics;
-    } catch (error) {
-      throw loadError(error);
-    }
+    start();
+    vm.callFunction(close, vm.undefined, vm.global).dispose();
+    start();
+    const wrapped = `(function (exports) { 'use strict'; ${code}\n})`;
+    const run = vm.evalCode(wrapped, FILE, EvalFlags.STRICT);
+    const exported = vm.newObject();
+    vm.callFunction(run, vm.undefined, exported).dispose();
+    return JSON.parse(vm.callFunction(take, vm.undefined, exported, vm.newString(FILE)).toString()) as Statics;
   };
   let statics: Statics;
   try {
     statics = load();
   } catch (error) {
+    const line = lineOf(error);
     vm.dispose();
-    throw error;
+    throw new EnvironmentFileError(
+      isTooLong(error) ? `The file ${TOO_LONG}` : `The file cannot be loaded: ${visible(messageOf(error))}`,
+      line,
+    );
   }
-  const crossing = (text: JSValueHandle, why: JSValueHandle, line: JSValueHandle): string | Error => {
-    done = 0;
+  const crossing = (text: JSValueHandle, why: JSValueHandle, line: JSValueHandle): string | JSException => {
+    start();
     try {
       const reply = vm.callFunction(serveInside, vm.undefined, text, why, line, begin);
       const told = reply.toString();
       reply.dispose();
       return told;
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      if (error instanceof JSException) return error;
+      throw error;
     }
+  };
+  const serve = (requests: readonly Request[]): readonly Reply[] => {
+    served = -1;
+    const text = vm.newString(JSON.stringify(requests));
+    let told = crossing(text, vm.undefined, vm.null);
+    text.dispose();
+    // each time one more request is behind it, so it ends
+    for (let stops = 0; typeof told !== 'string' && stops <= requests.length; stops++) {
+      const why = vm.newString(isTooLong(told) ? TOO_LONG : `was stopped: ${messageOf(told)}.`);
+      const line = lineOf(told);
+      const at = line === null ? vm.null : vm.newNumber(line);
+      told = crossing(vm.undefined, why, at);
+      for (const handle of [why, at]) handle.dispose();
+    }
+    if (typeof told !== 'string') throw told;
+    return (JSON.parse(told) as readonly Reply[]).map((reply) =>
+      typeof reply.line === 'number' ? { ...reply, line: lineIn(reply.line) } : reply,
+    );
   };
   return {
     statics,
     serve(requests) {
-      const text = vm.newString(JSON.stringify(requests));
-      let told = crossing(text, vm.undefined, vm.null);
-      text.dispose();
-      // each time one more request is behind it, so it ends
-      for (let stops = 0; typeof told !== 'string' && stops <= requests.length; stops++) {
-        const why = vm.newString(told.message.includes('interrupted') ? TOO_LONG : `was stopped: ${told.message}.`);
-        const line = lineOf(told);
-        const at = line === null ? vm.null : vm.newNumber(line);
-        told = crossing(vm.undefined, why, at);
-        for (const handle of [why, at]) handle.dispose();
+      if (ended === null) {
+        try {
+          return serve(requests);
+        } catch (error) {
+          const where = WHERE[requests[served]?.op ?? 'call'];
+          const why = isTooLong(error) ? TOO_LONG : `was stopped: ${visible(messageOf(error))}.`;
+          ended = { problem: `${where} ${why} Its virtual machine was ended with it.`, line: lineOf(error) };
+        }
       }
-      if (typeof told !== 'string') throw told;
-      return JSON.parse(told) as readonly Reply[];
+      return requests.map(() => ended ?? {});
     },
-    dispose: () => vm.dispose(),
+    dispose: () => {
+      if (ended === null) vm.dispose();
+    },
   };
 }
 
-function loadError(error: unknown): EnvironmentFileError {
-  const message = error instanceof Error ? error.message : String(error);
-  const what = message.includes('interrupted')
-    ? `The file ${TOO_LONG}`
-    : `The file cannot be loaded: ${visible(message)}`;
-  return new EnvironmentFileError(what, lineOf(error));
-}
+/** Ends a virtual machine from inside of a call that does not come to an end. */
+class EndedError extends Error {}
 
-/** The line of the environment's file that a stack names first. */
-function lineOf(error: unknown): number | null {
-  const stack = error instanceof JSException ? (error.stack ?? '') : '';
-  const line = /environment\.ts:(\d+)/.exec(stack)?.[1];
-  return line === undefined ? null : Number(line);
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const isTooLong = (error: unknown) => error instanceof EndedError || messageOf(error).includes('interrupted');
+
+const machines = new WeakMap<object, Promise<WebAssembly.Module>>();
+
+/** A virtual machine that counts what it does, compiled once. */
+function compiled(machine: BufferSource): Promise<WebAssembly.Module> {
+  const known = machines.get(machine);
+  if (known) return known;
+  const bytes = ArrayBuffer.isView(machine)
+    ? new Uint8Array(machine.buffer, machine.byteOffset, machine.byteLength)
+    : new Uint8Array(machine);
+  const made = WebAssembly.compile(meteredMachine(bytes));
+  machines.set(machine, made);
+  return made;
 }

@@ -1,10 +1,12 @@
 import { ENVIRONMENTS } from '../../config/environments.ts';
+import { visible } from '../../base/visible.ts';
 import { backendText } from '../../runs/run.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { count } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
+import { ProgramInRun } from './ProgramInRun.tsx';
 import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
@@ -77,6 +79,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
           </div>
         ))}
       </dl>
+      {!foreign && run.environment && <ProgramInRun file={run.environment} />}
       <p className="faint">
         {foreign
           ? 'Training starts from these weights with the current knobs; optimizer moments and critic start at 0.'
@@ -85,7 +88,10 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
       </p>
       <div className="row">
         <button type="button" className="primary" onClick={() => goOn(imported)}>
-          <Icon name="restart" /> {foreign ? 'Train from it' : `Continue from update ${progress.update}`}
+          <Icon name="restart" />{' '}
+          {foreign
+            ? 'Train from it'
+            : `${run.environment ? `Run ${visible(run.environment.name)} and continue` : 'Continue'} from update ${progress.update}`}
         </button>
         <button type="button" className="quiet" onClick={closeImport}>
           Cancel

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../config/presetChoice.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -70,5 +71,5 @@ function useTimed(): HereTimed | null {
   const asPreset = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
   useLive((s) => s.metricsVersion);
   const seconds = live.series.get('time/update')?.smooth;
-  return asPreset && seconds !== undefined ? { preset, secondsAnUpdate: seconds } : null;
+  return asPreset && preset !== YOUR_ENVIRONMENT && seconds !== undefined ? { preset, secondsAnUpdate: seconds } : null;
 }

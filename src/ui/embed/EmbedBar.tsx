@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
@@ -16,7 +16,7 @@ export function EmbedBar({ panel }: { readonly panel: Panel }) {
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   return (
     <header className="row embed-bar">
-      <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : PRESETS[preset].label}</b>
+      <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
       {update !== null && <span className="faint">update {update}</span>}
       {HAS_RUN[panel] && (
         <button type="button" className="small run" onClick={() => (running ? pause() : run())}>

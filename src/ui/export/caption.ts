@@ -1,4 +1,4 @@
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
@@ -29,7 +29,7 @@ export function presetText(begun: RunConfig): string {
   const preset = nearestPreset(begun);
   const others = differences(presetConfig(preset), begun).length;
   const changed = others === 0 ? '' : `, ${others} ${others === 1 ? 'knob' : 'knobs'} changed`;
-  return `preset ${PRESETS[preset].label}${changed}`;
+  return `preset ${presetNamed(preset).label}${changed}`;
 }
 
 /** How curves were smoothed, in words. */

@@ -1,6 +1,6 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import { presetDifferences } from './presetDifferences.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/numberText.ts';
@@ -19,7 +19,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     edit(Object.fromEntries(names.map((name) => [name, given[name]])));
   };
   return createPortal(
-    <Dialog title={`Changed from ${PRESETS[preset].label}`} className="help changes" onClose={close}>
+    <Dialog title={`Changed from ${presetNamed(preset).label}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
         {changes.map(({ name, from, to, acts }) => {

@@ -1,13 +1,14 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../../config/fields.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
-import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { presetNamed, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
 import { FIRST_PRESET, readHash } from '../address/hash.ts';
 
 interface ConfigState {
   readonly wanted: RunConfig; // what the page shows
   readonly applied: RunConfig | null; // what the run has; null before the first run
-  readonly preset: PresetName; // chosen last; knobs may have moved since
+  readonly preset: RunPreset; // chosen last; knobs may have moved since
   readonly corrections: readonly string[]; // what had to be changed in the address
   readonly past: readonly RunConfig[]; // for undo
   readonly lastEdit: FieldName | null; // edits of one knob in a row undo as one
@@ -27,12 +28,13 @@ export function fromHash(hash: string): ConfigState {
 }
 
 /** A preset's configuration, complete. */
-export function presetConfig(name: PresetName): RunConfig {
-  return { ...DEFAULTS, ...PRESETS[name].set };
+export function presetConfig(name: RunPreset): RunConfig {
+  return { ...DEFAULTS, ...presetNamed(name).set };
 }
 
-/** The preset that differs from `config` in the fewest knobs. */
-export function nearestPreset(config: RunConfig): PresetName {
+/** The preset that differs from `config` in the fewest knobs; for an environment that a person wrote its own. */
+export function nearestPreset(config: RunConfig): RunPreset {
+  if (config.env === YOUR_ENVIRONMENT) return YOUR_ENVIRONMENT;
   const distance = (name: PresetName) => differences(presetConfig(name), config).length;
   return PRESET_NAMES.reduce((best, name) => (distance(name) < distance(best) ? name : best), FIRST_PRESET);
 }
@@ -65,7 +67,7 @@ export function undo(): boolean {
 }
 
 /** Takes a preset over, knob by knob; undo brings the old knobs back. */
-export function choosePreset(name: PresetName): void {
+export function choosePreset(name: RunPreset): void {
   edit(presetConfig(name));
   useConfig.setState({ preset: name });
 }

@@ -1,6 +1,6 @@
 import { contradictions } from '../../config/contradictions.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import type { PresetName } from '../../config/presets.ts';
+import type { RunPreset } from '../../config/presets.ts';
 import { differences, presetConfig } from './configStore.ts';
 import { knobText } from '../parts/numberText.ts';
 
@@ -13,7 +13,7 @@ export interface Change {
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
-export function presetDifferences(preset: PresetName, wanted: RunConfig, applied: RunConfig | null): Change[] {
+export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): Change[] {
   const given = presetConfig(preset);
   const stuck = applied !== null && contradictions(wanted).length > 0;
   return differences(given, wanted).map((name) => ({

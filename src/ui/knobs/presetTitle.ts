@@ -1,6 +1,6 @@
 import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { presetNamed, type RunPreset } from '../../config/presets.ts';
 import { standing } from './algorithm.ts';
 import { presetConfig } from './configStore.ts';
 
@@ -11,8 +11,8 @@ interface PresetTitle {
 }
 
 /** A preset's name, true of the knobs as they stand. */
-export function presetTitle(preset: PresetName, wanted: RunConfig): PresetTitle {
-  const { label } = PRESETS[preset];
+export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
+  const { label } = presetNamed(preset);
   const given = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
   const [before, after] = [standing(presetConfig(preset)), standing(wanted)];
   const now = ALGORITHMS[after.name].label;

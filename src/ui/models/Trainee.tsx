@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { givenModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -35,7 +35,7 @@ export function TraineePanel() {
       <h3 id="trainee">What trains here</h3>
       <Trainee />
       <p className="small soft">
-        It learns {PRESETS[preset].label}
+        It learns {presetNamed(preset).label}
         {ready && `, update ${update}`}.{' '}
         {ready && beside ? (
           <>

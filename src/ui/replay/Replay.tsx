@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import { PRESETS } from '../../config/presets.ts';
-import { RECORDINGS } from '../../config/recordings.ts';
+import { recordedPreset, RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/numberText.ts';
@@ -38,7 +38,7 @@ export function Replay() {
 /** The recording of the chosen preset, or why it is not to be seen. */
 function Shown() {
   const { recording, missing, away } = useReplay();
-  const preset = useConfig((s) => s.preset);
+  const preset = useConfig((s) => recordedPreset(s.preset));
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Press Run training for a real run.</p>;
   }
@@ -56,7 +56,7 @@ function Shown() {
 /** The curve of the recorded run, and which of its updates is in view. */
 function Recorded({ recording }: { readonly recording: Recording }) {
   const { playing, at } = useReplay();
-  const chosen = useConfig((s) => s.preset);
+  const chosen = useConfig((s) => recordedPreset(s.preset));
   const { name, begun, series, backend } = recording;
   const { beside } = RECORDINGS[chosen];
   const all = presetConfig(chosen).updates;

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { PresetName } from '../../config/presets.ts';
+import { recordedPreset } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { currentRoute } from '../address/route.ts';
@@ -56,7 +57,7 @@ export async function openReplay(): Promise<void> {
     }
   });
   const stopConfig = useConfig.subscribe((now, before) => {
-    if (now.preset !== before.preset) void load(now.preset, { plays: !still });
+    if (now.preset !== before.preset) void load(recordedPreset(now.preset), { plays: !still });
     else if (now.wanted !== before.wanted) follow();
   });
   const stopLive = useLive.subscribe(({ session }) => {
@@ -67,7 +68,7 @@ export async function openReplay(): Promise<void> {
     end();
   });
   // the stage has a play of its own: this one goes on with the lab
-  await load(useConfig.getState().preset, { plays: !still && currentRoute() !== 'stage', asked });
+  await load(recordedPreset(useConfig.getState().preset), { plays: !still && currentRoute() !== 'stage', asked });
 }
 
 /** Goes on playing where there is a recording in view, as when the lab is opened from elsewhere. */

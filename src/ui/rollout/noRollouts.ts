@@ -1,4 +1,4 @@
-import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { presetNamed, type RunPreset } from '../../config/presets.ts';
 import { counted } from '../parts/countText.ts';
 import { short } from '../parts/numberText.ts';
 import type { Session } from '../run/liveStore.ts';
@@ -9,13 +9,13 @@ interface Empty {
   readonly update: number; // done by the run
   readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
   readonly missing: boolean; // it could not be loaded
-  readonly preset: PresetName;
+  readonly preset: RunPreset;
   readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
 }
 
 /** Why no rollout is in view, and what brings one. */
 export function noRolloutsWords({ session, busy, update, away, missing, preset, imitating }: Empty): string {
-  const { label } = PRESETS[preset];
+  const { label } = presetNamed(preset);
   if (session === 'ready' && imitating) {
     const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
     const shown = 'Warm-up: it imitates a player that makes deliberate mistakes';

@@ -1,5 +1,5 @@
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
@@ -18,14 +18,14 @@ export function OnlyRun({ run }: { readonly run: Run }) {
         <h3 id="only-run-knobs">Configuration</h3>
         {changed.length === 0 ? (
           <p className="soft">
-            {PRESETS[preset].label}, unchanged, seed {seed}.
+            {presetNamed(preset).label}, unchanged, seed {seed}.
           </p>
         ) : (
           <table className="ruled">
             <thead>
               <tr>
                 <th scope="col">Knob</th>
-                <th scope="col">{PRESETS[preset].label}</th>
+                <th scope="col">{presetNamed(preset).label}</th>
                 <th scope="col">#{run.id}</th>
               </tr>
             </thead>

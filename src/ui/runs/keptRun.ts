@@ -2,7 +2,7 @@ import { parseConfig } from '../../config/config.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
-import { PRESETS } from '../../config/presets.ts';
+import { presetNamed } from '../../config/presets.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/numberText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
@@ -38,7 +38,7 @@ export function nameOf(config: RunConfig, before: Run | undefined): string {
   const changed = differences(own, config);
   const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-  return `${PRESETS[preset].label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+  return `${presetNamed(preset).label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
 }
 
 /** The name of a run with what was changed on its way, where that tells it apart from the run it began like. */

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { recordedPreset } from '../../config/recordings.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
 import { useConfig } from '../knobs/configStore.ts';
@@ -43,7 +44,7 @@ export function StagePanel() {
 
 /** The recording, once it has loaded. */
 function Shown() {
-  const preset = useConfig((s) => s.preset);
+  const preset = useConfig((s) => recordedPreset(s.preset));
   const recording = useRecording(preset);
   useEffect(() => {
     toTask(0);

@@ -1,0 +1,28 @@
+import { visible } from '../../base/visible.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { counted } from '../parts/countText.ts';
+import { bytes } from '../parts/numberText.ts';
+
+const LONGEST_LINE = 10_000;
+
+/** The program that a run from a file brings along, to be read before it runs. */
+export function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile }) {
+  const lines = text.split(/\r?\n/);
+  return (
+    <section className="stack" aria-label="The program in this run" data-testid="program-in-run">
+      <p>
+        This run trains on an environment that somebody wrote: <b className="mono">{visible(name)}</b> (
+        {bytes(new TextEncoder().encode(text).length)}, {counted(lines.length, 'line')}). It’s a program. Nothing of it
+        has run yet. It runs when you continue, in a sandbox that reaches neither the network nor anything else on this
+        page.
+      </p>
+      <details open>
+        <summary>Read it first</summary>
+        <pre className="program" role="region" tabIndex={0} aria-label={`The text of ${visible(name)}`}>
+          {/* characters that reorder a line or can't be seen would hide what it does */}
+          {lines.map((line) => visible(line.replaceAll('\t', '  '), LONGEST_LINE)).join('\n')}
+        </pre>
+      </details>
+    </section>
+  );
+}

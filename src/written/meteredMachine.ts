@@ -1,0 +1,239 @@
+/**
+ * Makes a virtual machine count what it does. QuickJS counts an environment's own loops and calls only: one call of
+ * `array.sort()` or `text.repeat()` counts as one, however long it computes. So that this is bounded too, and by the same
+ * amount on every machine, the program of the virtual machine (WebAssembly, bytes) is rewritten before it is compiled:
+ * every turn of every loop in it, and every 64 bytes that it copies, take one from a counter. When a million are used up it calls
+ * `fd_close`, which nothing else calls, and the host decides whether it goes on.
+ */
+export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
+  const sections = sectionsOf(machine);
+  const rest = (id: number) => new Reader(sections.find((section) => section.id === id)?.bytes ?? new Uint8Array());
+  const imported = importedFunctions(rest(Section.imports));
+  const asked = imported.indexOf('fd_close');
+  if (asked < 0) throw new Error('The virtual machine has no fd_close, by which it would say what it does.');
+  const [types, own, globals] = [rest(Section.types).u32(), rest(Section.functions).u32(), rest(Section.globals).u32()];
+  const meter = { counter: unsigned(globals), ask: unsigned(imported.length + own) };
+  const [copy, fill] = [unsigned(imported.length + own + 1), unsigned(imported.length + own + 2)];
+  const added: Readonly<Record<number, readonly (readonly number[])[]>> = {
+    [Section.types]: [
+      [0x60, 0, 0],
+      [0x60, 3, I32, I32, I32, 0],
+    ],
+    [Section.functions]: [unsigned(types), unsigned(types + 1), unsigned(types + 1)],
+    [Section.globals]: [[I32, 1, Op.i32Const, ...signed(UNIT), Op.end]],
+    [Section.code]: [
+      // counter += UNIT; fd_close(-1)
+      body([
+        ...[Op.globalGet, ...meter.counter, Op.i32Const, ...signed(UNIT), Op.i32Add, Op.globalSet, ...meter.counter],
+        ...[Op.i32Const, ...signed(-1), Op.call, ...unsigned(asked), Op.drop],
+      ]),
+      ...[[BULK, BULK_COPY, 0, 0] as const, [BULK, BULK_FILL, 0] as const].map((bulk) =>
+        body([
+          ...[Op.localGet, 0, Op.localGet, 1, Op.localGet, 2, ...bulk],
+          ...spend(meter, [Op.localGet, 2, Op.i32Const, ...signed(6), Op.i32ShrU]),
+        ]),
+      ),
+    ],
+  };
+  const out: number[][] = [[...machine.subarray(0, 8)]];
+  for (const { id, bytes } of sections) {
+    const more = added[id];
+    if (!more) {
+      out.push([id, ...unsigned(bytes.length)], [...bytes]);
+      continue;
+    }
+    const reader = new Reader(bytes);
+    const count = unsigned(reader.u32() + more.length);
+    const before = id === Section.code ? meteredBodies(reader, meter, { copy, fill }) : [...reader.left()];
+    const length = count.length + before.length + more.reduce((sum, each) => sum + each.length, 0);
+    out.push([id, ...unsigned(length), ...count], before, ...more.map((each) => [...each]));
+  }
+  const whole = new Uint8Array(out.reduce((sum, part) => sum + part.length, 0));
+  out.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+  return whole;
+}
+
+/** How much work lies between two questions to the host. */
+const UNIT = 1_000_000;
+
+interface Meter {
+  readonly counter: readonly number[];
+  readonly ask: readonly number[];
+}
+
+const Section = { types: 1, imports: 2, functions: 3, globals: 6, code: 10 } as const;
+const I32 = 0x7f;
+const Op = {
+  loop: 0x03,
+  if: 0x04,
+  end: 0x0b,
+  call: 0x10,
+  drop: 0x1a,
+  localGet: 0x20,
+  globalGet: 0x23,
+  globalSet: 0x24,
+  i32Const: 0x41,
+  i32LtS: 0x48,
+  i32Add: 0x6a,
+  i32Sub: 0x6b,
+  i32ShrU: 0x76,
+} as const;
+const NO_RESULT = 0x40;
+const BULK = 0xfc;
+const BULK_COPY = 10;
+const BULK_FILL = 11;
+
+/** Instructions that take an amount from the counter, and ask the host if nothing is left. */
+function spend({ counter, ask }: Meter, amount: readonly number[]): readonly number[] {
+  return [
+    ...[Op.globalGet, ...counter, ...amount, Op.i32Sub, Op.globalSet, ...counter],
+    ...[Op.globalGet, ...counter, Op.i32Const, 0, Op.i32LtS, Op.if, NO_RESULT, Op.call, ...ask, Op.end],
+  ];
+}
+
+/** A function without variables of its own. */
+function body(code: readonly number[]): readonly number[] {
+  return [...unsigned(code.length + 2), 0, ...code, Op.end];
+}
+
+/** The bodies of all functions, with the counting in them. */
+function meteredBodies(
+  reader: Reader,
+  meter: Meter,
+  { copy, fill }: { readonly copy: readonly number[]; readonly fill: readonly number[] },
+): number[] {
+  const turn = spend(meter, [Op.i32Const, 1]);
+  const out: number[] = [];
+  while (!reader.ended()) {
+    const size = reader.u32();
+    const end = reader.at + size;
+    const code: number[] = [];
+    let from = reader.at;
+    const copyTo = (to: number) => {
+      for (let at = from; at < to; at++) code.push(reader.bytes[at] ?? 0);
+      from = to;
+    };
+    for (let locals = reader.u32(); locals > 0; locals--) reader.skip(2);
+    while (reader.at < end) {
+      const start = reader.at;
+      const op = reader.byte();
+      if (op === BULK) {
+        const kind = reader.u32();
+        reader.skip(IMMEDIATES_OF_BULK[kind] ?? unknown(kind));
+        if (kind === BULK_COPY || kind === BULK_FILL) {
+          copyTo(start);
+          code.push(Op.call, ...(kind === BULK_COPY ? copy : fill));
+          from = reader.at;
+        }
+        continue;
+      }
+      reader.immediates(op);
+      if (op === Op.loop) {
+        copyTo(reader.at);
+        code.push(...turn);
+      }
+    }
+    copyTo(end);
+    for (const each of unsigned(code.length)) out.push(each);
+    for (const each of code) out.push(each);
+  }
+  return out;
+}
+
+/** How many numbers stand behind each instruction of those that begin with `fc`. */
+const IMMEDIATES_OF_BULK = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
+
+function unknown(instruction: number): never {
+  throw new Error(`The virtual machine has an instruction ${instruction} that is not known here.`);
+}
+
+function sectionsOf(machine: Uint8Array): readonly { readonly id: number; readonly bytes: Uint8Array }[] {
+  const reader = new Reader(machine);
+  reader.at = 8;
+  const sections: { id: number; bytes: Uint8Array }[] = [];
+  while (!reader.ended()) {
+    const id = reader.byte();
+    sections.push({ id, bytes: reader.take(reader.u32()) });
+  }
+  return sections;
+}
+
+/** Names of the functions that come from the host, in order. It takes in nothing else. */
+function importedFunctions(reader: Reader): readonly string[] {
+  return Array.from({ length: reader.u32() }, () => {
+    reader.take(reader.u32());
+    const name = new TextDecoder().decode(reader.take(reader.u32()));
+    if (reader.byte() !== 0) throw new Error(`The virtual machine takes in ${name}, which is no function.`);
+    reader.u32();
+    return name;
+  });
+}
+
+/** Reads numbers as WebAssembly writes them (LEB128). */
+class Reader {
+  readonly bytes: Uint8Array;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  ended(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  byte(): number {
+    return this.bytes[this.at++] ?? 0;
+  }
+
+  u32(): number {
+    for (let [value, scale] = [0, 1]; ; scale *= 128) {
+      const byte = this.byte();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  }
+
+  take(length: number): Uint8Array {
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+
+  left(): Uint8Array {
+    return this.bytes.subarray(this.at);
+  }
+
+  /** Goes past so many numbers. */
+  skip(numbers: number): void {
+    for (let n = 0; n < numbers; n++) while (this.byte() >= 128);
+  }
+
+  /** Goes past what stands behind an instruction. */
+  immediates(op: number): void {
+    if (op === 0x43) this.at += 4;
+    else if (op === 0x44) this.at += 8;
+    else if (op === 0x0e || op === 0x1c) this.skip(this.u32() + (op === 0x0e ? 1 : 0));
+    else if (op >= 0x28 && op <= 0x3e) this.skip(2);
+    else if (op === 0x11 || op === 0x13) this.skip(2);
+    else if ([0x02, 0x03, 0x04, 0x0c, 0x0d, 0x10, 0x12, 0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2].includes(op)) this.skip(1);
+    else if (op >= 0x20 && op <= 0x26) this.skip(1);
+    else if (op > 0xc4 && op !== 0xd1) unknown(op);
+  }
+}
+
+function unsigned(value: number): readonly number[] {
+  const bytes: number[] = [];
+  for (let left = value; ; left = Math.floor(left / 128)) {
+    if (left < 128) return [...bytes, left];
+    bytes.push((left % 128) + 128);
+  }
+}
+
+function signed(value: number): readonly number[] {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>= 7) {
+    const low = left & 127;
+    if ((left >> 7 === 0 && low < 64) || (left >> 7 === -1 && low >= 64)) return [...bytes, low];
+    bytes.push(low + 128);
+  }
+}

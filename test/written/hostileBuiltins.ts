@@ -1,0 +1,31 @@
+/** What a tool does that computes in the virtual machine's own loops for as good as ever, in one call or in many; all are on line 6. */
+export const ENDLESS_BUILTINS: readonly (readonly [name: string, code: string])[] = [
+  ['a list of four milliards turned round', 'new Array(2 ** 32 - 1).reverse();'],
+  ['a list of four milliards as text', 'new Array(2 ** 32 - 1).join("");'],
+  ['a list of four milliards as text of this place', 'new Array(2 ** 32 - 1).toLocaleString();'],
+  ['a list of four milliards with another', 'new Array(2 ** 32 - 1).concat([1]);'],
+  ['a list of four milliards made flat', 'new Array(2 ** 32 - 1).flat();'],
+  ['a sort of what only says that it is long', 'Array.prototype.sort.call({ length: 2 ** 32 });'],
+  ['a search in what only says that it is long', 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);'],
+  ['a copy within what only says that it is long', 'Array.prototype.copyWithin.call({ length: 2 ** 53 - 1 }, 0, 5);'],
+  ['a shift of what only says that it is long', 'Array.prototype.unshift.call({ length: 2 ** 52 }, 1);'],
+  ['a cut from what only says that it is long', 'Array.prototype.splice.call({ length: 2 ** 52 }, 0, 1);'],
+  [
+    'what only says that it is long, by a proxy',
+    'Array.prototype.reverse.call(new Proxy([], { get: (_, name) => (name === "length" ? 2 ** 52 : 1) }));',
+  ],
+  ['memory that it keeps', 'for (const all = []; ; ) if (all.push(new Uint8Array(1e6)) > 40) all.splice(0, 20);'],
+  ['a text from what only says that it is long', 'String.raw({ raw: { length: 2 ** 53 - 1 } });'],
+  ['a number of a million digits as text', '(7n ** 300_000n).toString();'],
+  ['a number raised for ever', 'for (let n = 3n; ; n = n ** 3n % 10n ** 60_000n) n.toString();'],
+  ['a search of a long text, again and again', 'for (const s = "x".repeat(3e7); ; ) s.indexOf("y");'],
+  ['a long buffer filled, again and again', 'for (const s = new Uint8Array(3e7); ; ) s.fill(1);'],
+  ['a long buffer copied, again and again', 'for (const s = new Uint8Array(2e7); ; ) s.copyWithin(0, 1);'],
+  ['a pattern that goes back and forth', '/^(.*)*(.*)*x\\1$/.test("a".repeat(4000));'],
+  ['a pattern that looks ahead for ever', '/^(?=(a+)+b)(?=(a+)+c)/.test("a".repeat(4000));'],
+  ['a text replaced by what grows', 'for (let s = "aaaa"; ; ) s.replaceAll("", "bb").split("b").join("");'],
+  [
+    'prototypes a hundred thousand deep',
+    'let o = {}; for (let i = 0; i < 1e5; i++) o = Object.create(o); for (;;) o.none;',
+  ],
+];
