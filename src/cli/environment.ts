@@ -3,14 +3,15 @@ import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport } from '../written/checker.ts';
 import { placeIn } from '../domain/environmentFile.ts';
 import type { Declaration } from '../written/declaration.ts';
+import { tryExport, writeExport } from './exportEnvironment.ts';
 import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
 import { program } from './program.ts';
 
 const MOST_EPISODES = 100_000;
 const USAGE =
-  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1]   (plays an environment you wrote, and says what is wrong with it)';
+  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote, says what is wrong with it, and writes it for TRL, verifiers, OpenEnv and verl)';
 
-/** `npm run environment`: checks an environment's file; 1 where it has a fault. */
+/** `npm run environment`: checks an environment's file, and exports it on request; 1 where it has a fault. */
 async function main(args: readonly string[]): Promise<number> {
   const given = read(args);
   try {
@@ -23,16 +24,31 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function check({ file, episodes, seed }: ReturnType<typeof read>): Promise<number> {
-  const { declaration, sandbox } = await openEnvironmentFile(file);
+async function check({ file, episodes, seed, out }: Asked): Promise<number> {
+  if (out !== null) await tryExport(out);
+  const opened = await openEnvironmentFile(file);
+  const { declaration, sandbox } = opened;
   const began = performance.now();
   const report = await checkEnvironment(declaration, sandbox, { episodes, seed });
   console.log(told(declaration, report, performance.now() - began, path.basename(file)));
-  return report.findings.some(({ kind }) => kind === 'fault') ? 1 : 0;
+  const faulty = report.findings.some(({ kind }) => kind === 'fault');
+  if (out !== null) {
+    if (faulty) console.log('Nothing was exported. Mend the faults first.');
+    else console.log(`Exported to ${out}: ${(await writeExport(out, opened, report.settled)).join(', ')}.`);
+  }
+  return faulty ? 1 : 0;
 }
 
-function read(args: readonly string[]): { readonly file: string; readonly episodes: number; readonly seed: number } {
+interface Asked {
+  readonly file: string;
+  readonly episodes: number;
+  readonly seed: number;
+  readonly out: string | null; // where the export goes
+}
+
+function read(args: readonly string[]): Asked {
   let file = '';
+  let out: string | null = null;
   const numbers = { episodes: 1000, seed: 1 };
   for (let at = 0; at < args.length; at++) {
     const name = (args[at] ?? '').replace(/^--/, '');
@@ -45,12 +61,15 @@ function read(args: readonly string[]): { readonly file: string; readonly episod
         ]);
       }
       numbers[name] = value;
+    } else if (args[at] === '--export') {
+      out = args[++at] ?? '';
+      if (out === '' || out.startsWith('--')) throw new ConfigError([`--export: which folder?\n  ${USAGE}`]);
     } else if (args[at]?.startsWith('-') || file !== '') {
       throw new ConfigError([`${args[at] ?? ''} is not understood.\n  ${USAGE}`]);
     } else file = name;
   }
   if (file === '') throw new ConfigError([`Which file?\n  ${USAGE}`]);
-  return { file, ...numbers };
+  return { file, ...numbers, out };
 }
 
 function told({ name, tools }: Declaration, report: CheckReport, ms: number, file: string): string {

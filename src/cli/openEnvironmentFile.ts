@@ -11,7 +11,12 @@ const MOST_BYTES = 1e6;
 export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
   const bytes = await readWhole(callerPath(given), MOST_BYTES);
   const file = { name: path.basename(given), text: new TextDecoder().decode(bytes) };
-  return openWritten(file, await readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')));
+  return openWritten(file, await sandboxMachine());
+}
+
+/** QuickJS, compiled to WebAssembly: the virtual machine that environments run in. */
+export function sandboxMachine(): Promise<Uint8Array<ArrayBuffer>> {
+  return readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 }
 
 /** What is wrong with an environment, with its place; null for any other error. */

@@ -14,6 +14,7 @@ export interface Declaration {
   readonly description: string;
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that knows how to do it
+  readonly hearsAnswer: boolean; // the class has `answer(text)`, which is told what the agent says instead of a call
   /** The file as JavaScript that assigns its class to `exports.default`; lines are those of the file. */
   readonly code: string;
 }
@@ -82,6 +83,7 @@ export function readDeclaration(source: string): Declaration {
     description: commentBefore(exported, text)?.says ?? '',
     tools: tools.faces,
     hasExpert: tools.found.has('expert'),
+    hearsAnswer: tools.found.has('answer'),
     code,
   };
 }

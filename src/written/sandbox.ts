@@ -93,6 +93,15 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
   close: 'The end of an episode',
 };
 
+/** The three programs that a machine runs, each a function: the project's random numbers, what serves requests, the environment. */
+export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
+  return {
+    rng: `(function (exports) { ${erased(rngSource)}\n})`,
+    playground: inside,
+    environment: `(function (exports) { 'use strict'; ${code}\n})`,
+  };
+}
+
 /**
  * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` is the bytes of
  * `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError where the file fails as it is loaded.
@@ -144,8 +153,9 @@ export async function openSandbox(
     work.inside = 0;
   };
   const rng = vm.newObject();
-  vm.callFunction(vm.evalCode(`(function (exports) { ${erased(rngSource)}\n})`, 'rng.js'), vm.undefined, rng).dispose();
-  const own = vm.callFunction(vm.evalCode(inside, 'playground.js'), vm.undefined, rng);
+  const programs = machinePrograms(code);
+  vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
+  const own = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
   const part = (name: string) => own.getProp(name);
   const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
   const begin = vm.newFunction('begin', () => {
@@ -166,8 +176,7 @@ export async function openSandbox(
     start();
     vm.callFunction(close, vm.undefined, vm.global).dispose();
     start();
-    const wrapped = `(function (exports) { 'use strict'; ${code}\n})`;
-    const run = vm.evalCode(wrapped, FILE, EvalFlags.STRICT);
+    const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
     const exported = vm.newObject();
     vm.callFunction(run, vm.undefined, exported).dispose();
     return JSON.parse(vm.callFunction(take, vm.undefined, exported, vm.newString(FILE)).toString()) as Statics;

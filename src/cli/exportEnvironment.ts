@@ -1,0 +1,36 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '../config/configProblem.ts';
+import type { ClassSettings } from '../written/classSettings.ts';
+import type { OpenedFile } from '../written/openWritten.ts';
+import { exportFolder } from '../written/exports/exportFolder.ts';
+import { isZipName, tryFolder, writeFolder } from './diskFolders.ts';
+import { callerPath } from './files.ts';
+import { sandboxMachine } from './openEnvironmentFile.ts';
+
+/** A file that every export has, and hardly any other folder. */
+const MARK = 'machine/environment.json';
+
+/**
+ * Tries whether an export can be written to a folder or zip: a folder has to be new, empty, or an earlier export. Throws ConfigError
+ * and FileError.
+ */
+export async function tryExport(out: string): Promise<void> {
+  const place = callerPath(out);
+  const taken = isZipName(place)
+    ? existsSync(place)
+    : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, MARK));
+  if (taken) throw new ConfigError([`--export: ${out} is there already, and is no earlier export. Name a new folder.`]);
+  await tryFolder(place);
+}
+
+/** Writes an environment as a folder that TRL, verifiers, OpenEnv and verl train on; returns the files' names. Throws EnvironmentFileError. */
+export async function writeExport(
+  out: string,
+  { file, declaration }: OpenedFile,
+  settings: ClassSettings,
+): Promise<readonly string[]> {
+  const files = exportFolder({ file, declaration, settings, machine: await sandboxMachine() });
+  await writeFolder(callerPath(out), files);
+  return [...files.keys()];
+}

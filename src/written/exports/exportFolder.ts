@@ -1,0 +1,56 @@
+import { toolSchema } from '../../text/toolSchema.ts';
+import { LIMITS, machinePrograms } from '../sandbox.ts';
+import episodeModule from './python/playground_episode.py?raw';
+import openEnvServer from './python/openenv_server.py?raw';
+import verlModule from './python/verl_environment.py?raw';
+import machineModule from './python/playground_machine.py?raw';
+import machineLicence from './python/machine_licence.txt?raw';
+import type { EnvironmentToExport, Exported } from './exportInput.ts';
+import { pythonNames } from './pythonNames.ts';
+import { exportReadme } from './exportReadme.ts';
+import { trlExport } from './trlExport.ts';
+import { verifiersExport } from './verifiersExport.ts';
+
+/**
+ * The files with which TRL, verifiers, OpenEnv and verl train on an environment, by name. They run the environment's own program in the
+ * machine that the page runs it in. Throws EnvironmentFileError where a name can't be written in Python.
+ */
+export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Uint8Array> {
+  const exported: Exported = { ...given, names: pythonNames(given.declaration) };
+  const programs = machinePrograms(given.declaration.code);
+  const texts = {
+    'README.md': exportReadme(exported),
+    'environment.ts': given.file.text,
+    'playground_episode.py': episodeModule,
+    'playground_machine.py': machineModule,
+    'trl_environment.py': trlExport(exported),
+    'verifiers_environment.py': verifiersExport(exported),
+    'openenv_server.py': openEnvServer,
+    'verl_environment.py': verlModule,
+    'machine/environment.json': `${JSON.stringify(rulesOf(exported), null, 2)}\n`,
+    'machine/environment.js': programs.environment,
+    'machine/playground.js': programs.playground,
+    'machine/rng.js': programs.rng,
+    'machine/LICENSE': machineLicence,
+  };
+  const encoder = new TextEncoder();
+  const files = Object.entries(texts).map(([name, text]) => [name, encoder.encode(text)] as const);
+  return new Map([...files, ['machine/quickjs.wasm', given.machine]]);
+}
+
+/** What the Python modules read: everything about the environment that isn't its program. */
+function rulesOf({ declaration, settings, file }: Exported) {
+  const { name, description, tools, hearsAnswer } = declaration;
+  return {
+    ...{ name, file: file.name, system: description || name, hearsAnswer },
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      parameters: tool.parameters.map((parameter) =>
+        typeof parameter === 'string' ? { name: parameter, type: 'string' } : parameter,
+      ),
+      schema: toolSchema(tool),
+    })),
+    ...settings,
+    limits: LIMITS,
+  };
+}

@@ -1,0 +1,132 @@
+"""Episodes of this folder's environment, as the page plays them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground_machine import RULES, EnvironmentFault, machine
+
+TOOLS: dict[str, list[dict[str, Any]]] = {tool["name"]: tool["parameters"] for tool in RULES["tools"]}
+TASKS: dict[str, int] = RULES["tasks"]
+MAX_TURNS: int = RULES["maxTurns"]
+WEIGHTS: dict[str, float] = RULES["weights"]
+SYSTEM: str = RULES["system"]
+TYPES = {"string": str, "number": (int, float), "boolean": bool}
+OVER = "The episode is over."
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of one turn."""
+
+    text: str
+    refused: bool = False  # a tool turned the call down, or it was no call of a tool that there is
+    paid: float = 0.0  # by turnReward()
+
+
+def argument_problem(tool: str, arguments: Mapping[str, Any]) -> str | None:
+    """What keeps a call from being made, before the tool sees it; None where nothing does."""
+    if tool not in TOOLS:
+        return f"there is no tool {tool}"
+    parameters = TOOLS[tool]
+    for stray in arguments:
+        if all(parameter["name"] != stray for parameter in parameters):
+            return f"{tool} has no argument {stray}"
+    for parameter in parameters:
+        name, kind = parameter["name"], parameter["type"]
+        if name not in arguments:
+            return f"{tool} needs the argument {name}"
+        value = arguments[name]
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7976931348623157e308
+        if not (number if kind == "number" else isinstance(value, TYPES[kind])):
+            return f"{name} of {tool} is a {kind}"
+        if "choices" in parameter and value not in parameter["choices"]:
+            return f"{name} of {tool} is one of {', '.join(parameter['choices'])}"
+    return None
+
+
+def whole(text: str) -> str:
+    """A text of JavaScript as one of Python: half of a pair of surrogates becomes U+FFFD, as on the page; tokenizers refuse it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Episode:
+    """One episode of one task. The same task and the same calls give the same episode everywhere.
+
+    `split` is "train" or "test", `index` counts from 0. `seed` 0 gives the tasks that the page trains on.
+    Throws EnvironmentFault where the environment itself fails, and at each later call again: a framework may take the first one for the
+    tool's answer.
+    """
+
+    def __init__(self, split: str, index: int, seed: int = 0) -> None:
+        if split not in TASKS or not 0 <= index < TASKS[split]:
+            counts = ", ".join(f"{count} of {name}" for name, count in TASKS.items())
+            raise ValueError(f"There is no {split} task {index}. There are {counts}.")
+        self.split, self.index, self.seed = split, index, seed
+        self.turns, self.over = 0, False
+        self._fault: EnvironmentFault | None = None
+        self._rewards: dict[str, float] | None = None
+        self._machine = machine()
+        self._id, close = self._machine.open()
+        weakref.finalize(self, close)
+        opened = self._ask({"op": "open", "split": split, "index": index, "chance": self._chance(0)})
+        self.prompt: str = whole(opened["text"])
+
+    def _chance(self, later: int) -> list[int]:
+        return [self.seed + later, self.index, 0 if self.split == "train" else 1]
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._fault is not None:
+            raise self._fault
+        (reply,) = self._machine.serve([{**request, "id": self._id}])
+        if "problem" in reply:
+            line = f"{reply['line']}: " if reply.get("line") else ""
+            where = f"{self.split} task {self.index}, turn {self.turns + 1}"
+            self._fault = EnvironmentFault(f"environment.ts:{line}{reply['problem']} ({where})")
+            raise self._fault
+        return reply
+
+    def _took(self, reply: dict[str, Any]) -> Reply:
+        self.turns += 1
+        self._rewards = None
+        self.over = bool(reply.get("over")) or self.turns >= MAX_TURNS
+        text = reply["text"] if "text" in reply else reply.get("refused", "")
+        return Reply(whole(text), "refused" in reply, reply.get("paid", 0.0))
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        """Calls a tool, which is a turn. A wrong call is a turn too: its reply says what is wrong."""
+        if self.over:
+            return Reply(OVER, refused=True)
+        wrong = argument_problem(tool, arguments)
+        if wrong is not None:
+            return self._took({"refused": wrong})
+        values = [arguments[parameter["name"]] for parameter in TOOLS[tool]]
+        return self._took(self._ask({"op": "call", "tool": tool, "values": values}))
+
+    def answer(self, text: str) -> None:
+        """Says something instead of a call, which ends the episode."""
+        if not self.over:
+            self._took(self._ask({"op": "answer", "text": text}))
+
+    def expert(self) -> dict[str, Any] | str | None:
+        """The next turn of the environment's own expert: {"tool", "arguments"}, or a text. None where it has nothing more, or there is none."""
+        reply = self._ask({"op": "expert", "chance": self._chance(self.turns + 1)})
+        if reply.get("none"):
+            return None
+        return reply["answer"] if "answer" in reply else {"tool": reply["tool"], "arguments": reply.get("values", {})}
+
+    def rewards(self) -> dict[str, float]:
+        """The named parts of the reward, without their weights. The environment is asked once after each turn."""
+        if self._rewards is None:
+            self._rewards = self._ask({"op": "reward"})["parts"]
+        return self._rewards
+
+    def reward(self) -> float:
+        """The reward: each part times its weight, added up."""
+        total = 0.0
+        for name, part in self.rewards().items():
+            total += WEIGHTS.get(name, 1) * part
+        return total

@@ -1,0 +1,221 @@
+"""Runs the environment of this folder, and its episodes.
+
+The environment is TypeScript. It runs in the same virtual machine as on the page: QuickJS, compiled to WebAssembly (machine/quickjs.wasm).
+So the same task and the same actions give the same episode, bit for bit, under the same limits of work and memory, without files, network
+or clock. Needs only wasmtime: pip install wasmtime
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import wasmtime
+
+HERE = Path(__file__).resolve().parent
+MACHINE = HERE / "machine"
+RULES: dict[str, Any] = json.loads((MACHINE / "environment.json").read_text(encoding="utf-8"))
+TOO_LONG = "computed too long and was stopped."
+
+
+class EnvironmentFault(Exception):
+    """A fault of the environment itself, with the place in environment.ts if it is known. No fault of the agent."""
+
+
+class _Thrown(Exception):
+    """What the program in the machine threw: its words, and its line in the environment if there is one."""
+
+    def __init__(self, words: str, line: int | None):
+        super().__init__(words)
+        self.words, self.line = words, line
+
+
+class Machine:
+    """A virtual machine with the environment in it. It serves lists of requests; many episodes share one machine."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._work = 0
+        self._closing: deque[int] = deque()  # episodes that nobody holds any more
+        self._count = 0
+        engine = wasmtime.Engine()
+        self._store = wasmtime.Store(engine)
+        module = wasmtime.Module(engine, (MACHINE / "quickjs.wasm").read_bytes())
+        linker = wasmtime.Linker(engine)
+        hosts = self._hosts()
+        for wanted in module.imports:
+            linker.define_func(wanted.module, wanted.name, wanted.type, hosts.get(wanted.name, lambda *_: 0))
+        self._exports = linker.instantiate(self._store, module).exports(self._store)
+        self._memory = self._exports["memory"]
+        limits = RULES["limits"]
+        self._do("_initialize")
+        if self._do("qjs_init") != 0:
+            raise RuntimeError("The virtual machine could not be started.")
+        self._do("qjs_set_memory_limit", limits["memoryBytes"])
+        self._do("qjs_set_max_stack_size", limits["stackBytes"])
+        self._do("qjs_set_interrupt_handler", 1)
+        self._undefined, self._null = self._do("qjs_get_undefined"), self._do("qjs_get_null")
+        self._load()
+
+    def _hosts(self) -> dict[str, Any]:
+        """What the machine asks of its host: no clock and no chance, so it answers the same everywhere."""
+
+        def clock_time_get(_id: int, _precision: int, at: int) -> int:
+            self._memory.write(self._store, bytes(8), at)
+            return 0
+
+        def random_get(at: int, length: int) -> int:
+            self._memory.write(self._store, b"\1" * length, at)
+            return 0
+
+        def host_interrupt() -> int:
+            self._work += 1
+            return int(self._work > RULES["limits"]["work"])
+
+        def host_call(*_: int) -> int:  # `begin`, the only function that the host gives it: another request begins
+            self._work = 0
+            return self._do("qjs_dup_value", self._undefined)
+
+        return {
+            "clock_time_get": clock_time_get,
+            "random_get": random_get,
+            "host_interrupt": host_interrupt,
+            "host_call": host_call,
+        }
+
+    def _do(self, name: str, *arguments: int) -> int:
+        return self._exports[name](self._store, *arguments)
+
+    def _bytes(self, text: str) -> tuple[int, int]:
+        """A text in the machine's memory: where, and how many bytes."""
+        data = text.encode("utf-8")
+        at = self._do("wasm_malloc", len(data) + 1)
+        if at == 0:
+            raise MemoryError("The virtual machine has no memory left.")
+        self._memory.write(self._store, data + b"\0", at)
+        return at, len(data)
+
+    def _text(self, value: int) -> str:
+        """A value as text; the value is given back to the machine."""
+        size = self._do("wasm_malloc", 4)
+        at = self._do("qjs_get_string_len", value, size)
+        if at == 0:
+            return ""
+        (length,) = struct.unpack("<I", self._memory.read(self._store, size, size + 4))
+        text = bytes(self._memory.read(self._store, at, at + length)).decode("utf-8", "replace")
+        self._do("qjs_free_cstring", at)
+        self._do("wasm_free", size)
+        self._do("qjs_free_value", value)
+        return text
+
+    def _string(self, text: str) -> int:
+        at, length = self._bytes(text)
+        value = self._do("qjs_new_string", at, length)
+        self._do("wasm_free", at)
+        return value
+
+    def _property(self, value: int, name: str) -> int:
+        at, _ = self._bytes(name)
+        found = self._do("qjs_get_prop_string", value, at)
+        self._do("wasm_free", at)
+        return found
+
+    def _checked(self, value: int) -> int:
+        """A value that the machine returned; throws what its program threw."""
+        if not self._do("qjs_is_exception", value):
+            return value
+        error = self._do("qjs_get_exception")
+        words, stack = (self._text(self._property(error, name)) for name in ("message", "stack"))
+        place = stack.partition("environment.ts:")[2]
+        digits = place[: len(place) - len(place.lstrip("0123456789"))]
+        self._do("qjs_free_value", error)
+        raise _Thrown(words, int(digits) if digits else None)
+
+    def _evaluate(self, program: str, name: str, strict: bool = False) -> int:
+        (code, length), (called, _) = self._bytes(program), self._bytes(name)
+        value = self._do("qjs_eval", code, length, called, 8 if strict else 0)
+        self._do("wasm_free", code)
+        self._do("wasm_free", called)
+        return self._checked(value)
+
+    def _call(self, function: int, *arguments: int) -> int:
+        at = self._do("wasm_malloc", 4 * max(1, len(arguments)))
+        self._memory.write(self._store, struct.pack(f"<{len(arguments)}I", *arguments), at)
+        value = self._do("qjs_call", function, self._undefined, len(arguments), at)
+        self._do("wasm_free", at)
+        return self._checked(value)
+
+    def _load(self) -> None:
+        def program(name: str, strict: bool = False) -> int:
+            return self._evaluate((MACHINE / name).read_text(encoding="utf-8"), name, strict)
+
+        rng = self._do("qjs_new_object")
+        self._call(program("rng.js"), rng)
+        own = self._call(program("playground.js"), rng)
+        close, take, self._serve = (self._property(own, name) for name in ("close", "take", "serve"))
+        at, length = self._bytes("begin")
+        self._begin = self._do("qjs_new_host_function", at, length, 0)
+        try:
+            self._call(close, self._do("qjs_get_global"))
+            exported = self._do("qjs_new_object")
+            code = (MACHINE / "environment.js").read_text(encoding="utf-8")
+            self._call(self._evaluate(code, "environment.ts", strict=True), exported)
+            self._call(take, exported, self._string("environment.ts"))
+        except _Thrown as thrown:
+            raise EnvironmentFault(f"environment.ts:{thrown.line}: {thrown.words}") from None
+
+    def serve(self, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Serves requests in order; one reply each."""
+        with self._lock:
+            closing = [{"op": "close", "id": self._closing.popleft()} for _ in range(len(self._closing))]
+            asked = [*closing, *requests]
+            told = self._crossing(json.dumps(asked, allow_nan=False), None)
+            for _ in range(len(asked) + 1):  # each time one more request is behind it, so it ends
+                if not isinstance(told, _Thrown):
+                    return json.loads(told)[len(closing) :]
+                told = self._crossing(None, told)
+        raise EnvironmentFault(f"The virtual machine is beyond help: {told}")
+
+    def _crossing(self, text: str | None, stopped: _Thrown | None) -> str | _Thrown:
+        """Hands requests in, or goes on after the one that was stopped."""
+        self._work = 0
+        values = [self._undefined, self._undefined, self._null]
+        if text is not None:
+            values[0] = self._string(text)
+        if stopped is not None:
+            values[1] = self._string(TOO_LONG if "interrupted" in stopped.words else f"was stopped: {stopped.words}.")
+            values[2] = self._null if stopped.line is None else self._do("qjs_new_number", float(stopped.line))
+        try:
+            return self._text(self._call(self._serve, *values, self._begin))
+        except _Thrown as thrown:
+            return thrown
+        finally:
+            for value in values:
+                if value not in (self._undefined, self._null):
+                    self._do("qjs_free_value", value)
+
+    def open(self) -> tuple[int, Callable[[], None]]:
+        """The number of a new episode, and what gives its memory back. The latter may be called at any moment, by the garbage collector too."""
+        with self._lock:
+            self._count += 1
+            number = self._count
+        return number, lambda: self._closing.append(number)
+
+
+_machines: dict[int, Machine] = {}
+_opening = threading.Lock()
+
+
+def machine() -> Machine:
+    """This process's machine. A machine doesn't survive a fork, so each process opens its own."""
+    with _opening:
+        if os.getpid() not in _machines:
+            _machines.clear()
+            _machines[os.getpid()] = Machine()
+        return _machines[os.getpid()]

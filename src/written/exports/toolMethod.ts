@@ -1,0 +1,32 @@
+import type { PythonTool } from './pythonNames.ts';
+import { docstring, docstringSentence, pythonString } from './pythonText.ts';
+
+/** A tool's signature in Python, `self` included: `guess(self, word: str) -> str`. */
+export function signature({ name, parameters }: PythonTool): string {
+  const list = parameters.map((each) => `${each.name}: ${hint(each.parameter)}`);
+  return `${name}(${['self', ...list].join(', ')}) -> str`;
+}
+
+/** The docstring of a tool's method, from which TRL, verl and verifiers make the schema that the model reads. */
+export function methodDocstring({ tool, parameters }: PythonTool): string {
+  const said = parameters.map(({ name, parameter }) => {
+    const description = typeof parameter === 'string' ? undefined : parameter.description;
+    return `    ${name}: ${docstringSentence(description ?? name)}`; // each one needs a description
+  });
+  const section = said.length > 0 ? ['', 'Args:', ...said] : [];
+  return docstring([docstringSentence(tool.description || tool.name), ...section], 8);
+}
+
+/** The call of a tool in an episode: `"guess", {"word": word}`. */
+export function callArguments({ tool, parameters }: PythonTool): string {
+  const values = parameters.map(
+    ({ name, parameter }) => `${pythonString(typeof parameter === 'string' ? parameter : parameter.name)}: ${name}`,
+  );
+  return `${pythonString(tool.name)}, {${values.join(', ')}}`;
+}
+
+function hint(parameter: PythonTool['parameters'][number]['parameter']): string {
+  if (typeof parameter === 'string') return 'str';
+  if (parameter.choices) return `Literal[${parameter.choices.map(pythonString).join(', ')}]`;
+  return { string: 'str', integer: 'int', number: 'float', boolean: 'bool' }[parameter.type];
+}
