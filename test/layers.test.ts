@@ -159,6 +159,7 @@ describe('imports go one way', () => {
     const loose = tree.filter((file) => /^src\/(?:ui\/)?[^/]+$/.test(file) && !file.endsWith('.d.ts'));
     expect(loose.sort()).toEqual([
       'src/downloader.ts',
+      'src/examiner.ts',
       'src/reader.ts',
       'src/speaker.ts',
       'src/ui/main.tsx',

@@ -47,7 +47,7 @@ export const LAYERS = [
     imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
   },
   { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
-  { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'] },
+  { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'], types: ['text', 'written'] },
   {
     name: 'session', // puts a run together
     files: ['src/session/', 'src/analysis/'],
@@ -55,7 +55,7 @@ export const LAYERS = [
   },
   {
     name: 'worker', // runs it for the page
-    files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/worker/'],
+    files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/examiner.ts', 'src/worker/'],
     imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'speaking', 'session', 'worker'],
   },
   {
@@ -71,6 +71,7 @@ export const WORKER_ADDRESSES = [
   { from: 'src/ui/rollouts/readerClient.ts', to: 'src/reader.ts' },
   { from: 'src/ui/models/speakerClient.ts', to: 'src/speaker.ts' },
   { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
+  { from: 'src/ui/environment/examinerClient.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
 ];
 

@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { EnvironmentFileError, placeIn } from '../domain/environmentFile.ts';
+import { EnvironmentFileError, MOST_ENVIRONMENT_BYTES, placeIn } from '../domain/environmentFile.ts';
 import { type OpenedFile, openWritten } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
 
-const MOST_BYTES = 1e6;
-
 /** Reads an environment's file. Throws FileError, and EnvironmentFileError with what is wrong in it. */
 export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
-  const bytes = await readWhole(callerPath(given), MOST_BYTES);
+  const bytes = await readWhole(callerPath(given), MOST_ENVIRONMENT_BYTES);
   const file = { name: path.basename(given), text: new TextDecoder().decode(bytes) };
   return openWritten(file, await sandboxMachine());
 }

@@ -29,3 +29,6 @@ export function environmentSum({ text }: EnvironmentFile): string {
 export function placeIn(name: string, line: number | null): string {
   return `${name}:${line === null ? '' : `${line}:`} `;
 }
+
+/** An environment is one short class: a file with more bytes is something else. */
+export const MOST_ENVIRONMENT_BYTES = 1e6;

@@ -26,7 +26,12 @@ export interface CheckReport {
   readonly longestPrompt: number; // characters
   readonly longestReply: number; // characters
   readonly findings: readonly Finding[];
+  /** Episodes ended at a fault. What the players earned then says nothing, so it is not compared. */
+  readonly broken: boolean;
 }
+
+/** Chance, nonsense, the expert, and what chance played once more. */
+const ALL_PLAYS = 4;
 
 /**
  * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words it was
@@ -37,17 +42,29 @@ export interface CheckReport {
 export async function checkEnvironment(
   declaration: Declaration,
   open: () => Promise<Sandbox>,
-  { episodes, seed }: { readonly episodes: number; readonly seed: number },
+  {
+    episodes,
+    seed,
+    onProgress,
+  }: { readonly episodes: number; readonly seed: number; readonly onProgress?: (share: number) => void },
 ): Promise<CheckReport> {
   const { tools } = declaration;
   const sandbox = await open();
   const rules = classSettings(sandbox.statics);
   const tasks = tasksOf(rules, episodes);
-  const options = { seed, maxTurns: rules.maxTurns };
+  let plays = 0;
+  const options = () => {
+    const before = plays++;
+    return {
+      seed,
+      maxTurns: rules.maxTurns,
+      onProgress: onProgress && ((share: number) => onProgress((before + share) / ALL_PLAYS)),
+    };
+  };
   const found = new Findings();
-  const chance = playTasks(sandbox, tools, tasks, { ...options, player: chancePlayer(tools, seed) });
-  const nonsense = playTasks(sandbox, tools, tasks, { ...options, player: nonsensePlayer(tools, seed) });
-  const byPlan = playTasks(sandbox, tools, tasks, { ...options, player: EXPERT });
+  const chance = playTasks(sandbox, tools, tasks, { ...options(), player: chancePlayer(tools, seed) });
+  const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
+  const byPlan = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
   const experts = byPlan.some(({ moves, problems }) => moves.length > 0 || problems.length > 0) ? byPlan : null;
   sandbox.dispose();
 
@@ -75,7 +92,7 @@ export async function checkEnvironment(
     tools,
     reversed.map(({ task }) => task),
     {
-      ...options,
+      ...options(),
       player: ({ replies }, episode) => reversed[episode]?.moves[replies.length] ?? null,
     },
   );
@@ -93,17 +110,18 @@ export async function checkEnvironment(
   const value = (plays: readonly Play[]) =>
     plays.reduce((sum, { parts }) => sum + weightedReward(parts ?? {}, rules), 0) / plays.length;
   const [byChance, byNonsense, byExpert] = [value(chance), value(nonsense), experts && value(experts)];
+  const broken = [...chance, ...nonsense, ...(experts ?? [])].some(({ problems }) => problems.length > 0);
   if (byExpert === null)
     found.add('warning', 'There is no expert(): nothing to imitate at the start, and no upper bound.', null);
-  else if (byExpert <= byChance)
+  else if (!broken && byExpert <= byChance)
     found.add(
       'fault',
       `The expert earns ${byExpert.toFixed(2)}, chance ${byChance.toFixed(2)}: if nothing beats chance, something is wrong with the reward.`,
       null,
     );
-  if (byExpert !== null && byNonsense >= byExpert)
+  if (!broken && byExpert !== null && byNonsense >= byExpert)
     found.add('fault', `Nonsense earns ${byNonsense.toFixed(2)}, as much as the expert.`, null);
-  if (experts) {
+  if (experts && !broken) {
     const told = givenAway(experts);
     if (told > experts.length / 2) {
       found.add(
@@ -129,6 +147,7 @@ export async function checkEnvironment(
     longestPrompt: longest(all.map(({ prompt }) => prompt)),
     longestReply: longest(all.flatMap(({ replies }) => replies.map(({ text, refused }) => text ?? refused ?? ''))),
     findings: found.list(),
+    broken,
   };
 }
 

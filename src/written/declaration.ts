@@ -20,7 +20,7 @@ export interface Declaration {
 }
 
 /** Methods that the playground calls itself; every other public method is a tool. */
-const OWN_METHODS = [
+export const OWN_METHODS: readonly string[] = [
   'constructor',
   'reset',
   'getReward',
@@ -59,6 +59,12 @@ export function readDeclaration(source: string): Declaration {
     );
   }
   const named = body.getChild('VariableDefinition');
+  if (!named) {
+    throw new EnvironmentFileError(
+      'The class has no name. Write `export default class MyTask { … }`.',
+      lineOf(body.from),
+    );
+  }
   const tools = toolsOf(body.getChild('ClassBody'), text, lineOf);
   if (!tools.found.has('reset')) {
     throw new EnvironmentFileError(
@@ -79,7 +85,7 @@ export function readDeclaration(source: string): Declaration {
     );
   }
   return {
-    name: named ? text(named) : 'Environment',
+    name: text(named),
     description: commentBefore(exported, text)?.says ?? '',
     tools: tools.faces,
     hasExpert: tools.found.has('expert'),
@@ -97,7 +103,7 @@ export function erased(source: string): string {
     const line = /\((\d+):\d+\)/.exec(message)?.[1];
     const what = message.replace(/^Error transforming[^:]*: /, '').replace(/ ?\(\d+:\d+\)/, '');
     throw new EnvironmentFileError(
-      `This is no TypeScript: ${visible(what)}.`,
+      `This is no TypeScript: ${visible(what.replace(/\.$/, ''))}.`,
       line === undefined ? null : Number(line),
     );
   }

@@ -35,6 +35,8 @@ export type Chooser = (
   episode: number,
 ) => Move | null;
 
+/** Requests served in one crossing, at most: between two crossings it can be said how far it is. After a fault they are fewer, as what was stopped took long. */
+const MOST_TOGETHER = 64;
 /** How the expert of the environment itself plays. */
 export const EXPERT = 'expert';
 
@@ -55,7 +57,7 @@ export function chanceOf(seed: number, { split, index }: TaskOf): ChanceKey {
 }
 
 /**
- * Plays tasks side by side, one crossing a turn for all of them. A task has the same chance in it whoever plays. An episode ends when
+ * Plays tasks side by side, turn by turn. A task has the same chance in it whoever plays. An episode ends when
  * the environment says so, when its player has nothing more, after `maxTurns` turns, or at a fault of the environment.
  */
 export function playTasks(
@@ -66,7 +68,13 @@ export function playTasks(
     seed,
     maxTurns,
     player,
-  }: { readonly seed: number; readonly maxTurns: number; readonly player: Chooser | typeof EXPERT },
+    onProgress,
+  }: {
+    readonly seed: number;
+    readonly maxTurns: number;
+    readonly player: Chooser | typeof EXPERT;
+    readonly onProgress?: ((share: number) => void) | undefined; // of all turns that there may be
+  },
 ): readonly Play[] {
   const courses = tasks.map((task, id): Course => ({
     id,
@@ -84,23 +92,34 @@ export function playTasks(
     request: (course: Course) => Request,
     take: (course: Course, reply: Reply) => void,
   ) => {
-    for (const [at, reply] of sandbox.serve(among.map(request)).entries()) {
-      const course = among[at];
-      if (!course) continue;
-      if (reply.problem === undefined) {
-        take(course, reply);
-      } else {
-        course.problems.push({ text: reply.problem, line: reply.line ?? null });
-        course.over = true;
+    for (let first = 0; first < among.length;) {
+      const some = among.slice(first, first + together);
+      together = Math.min(MOST_TOGETHER, 2 * together);
+      for (const [at, reply] of sandbox.serve(some.map(request)).entries()) {
+        const course = some[at];
+        if (!course) continue;
+        if (reply.problem === undefined) {
+          take(course, reply);
+        } else {
+          course.problems.push({ text: reply.problem, line: reply.line ?? null });
+          course.over = true;
+          together = 1;
+        }
       }
+      first += some.length;
+      share = Math.max(share, (step + first / among.length) / (maxTurns + 2)); // an expert’s turn asks twice
+      onProgress?.(share);
     }
   };
+  let together = 1;
+  let [step, share] = [0, 0]; // the opening, each turn, the rewards
   ask(
     courses,
     ({ id, task }) => ({ op: 'open', id, ...task, chance: chanceOf(seed, task) }),
     (course, reply) => (course.prompt = reply.text ?? ''),
   );
   for (let turn = 0; turn < maxTurns; turn++) {
+    step = turn + 1;
     const going = courses.filter(({ over }) => !over);
     if (going.length === 0) break;
     const chosen = new Map<Course, Move>();
@@ -146,6 +165,7 @@ export function playTasks(
       },
     );
   }
+  step = maxTurns + 1;
   ask(
     courses.filter(({ problems }) => problems.length === 0),
     ({ id }) => ({ op: 'reward', id }),

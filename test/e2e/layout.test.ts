@@ -30,6 +30,7 @@ const LOADED: Readonly<Record<ListedRoute, string>> = {
   rollouts: '.drop-here',
   experiments: '.setup',
   profile: 'main .panel, main section',
+  environment: '.cm-content',
   learn: '.chapter',
 };
 
@@ -244,7 +245,11 @@ test.each([
 
 test('what an address asks for and does not get is told on every screen, and stays told from one to the next', async () => {
   const { page } = await visitStill(browser);
-  const own = { experiments: /^seed: isn’t part of an experiment/, rollouts: /^seed: isn’t part of this address/ };
+  const own = {
+    experiments: /^seed: isn’t part of an experiment/,
+    rollouts: /^seed: isn’t part of this address/,
+    environment: /^seed: isn’t part of this screen/,
+  };
   // in one page: what each asks for has a name of its own
   for (const [i, screen] of SCREENS.entries()) {
     await open(page, screen, `?seed=0x1${i}&nothing${i}=1`);

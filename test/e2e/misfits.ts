@@ -81,7 +81,8 @@ export async function misfits(page: Page): Promise<string[]> {
           // a file's own button, hidden in what is pressed
           (there.contains(control) && there.getBoundingClientRect().height < 4 * tall));
       if (!onTop) found.add(`covered: ${nameOf(control)} ${labelOf(control)} by ${there ? nameOf(there) : 'nothing'}`);
-      const { outlineStyle } = getComputedStyle(control);
+      // an editor's text is longer than its window: the window has the outline
+      const { outlineStyle } = getComputedStyle(control.closest('.editor:focus-within') ?? control);
       const told = outlineStyle !== 'none' || control.matches('.chart-surface :scope');
       if (control.tabIndex >= 0 && !told) found.add(`no outline: ${nameOf(control)} ${labelOf(control)}`);
     }

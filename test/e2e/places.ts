@@ -139,6 +139,31 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
       },
     },
   ],
+  environment: [
+    {
+      name: 'an environment with its check',
+      open: async (page) => {
+        await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
+        await page.getByTestId('verdict').waitFor();
+        await page.getByText('What the numbers say').click();
+      },
+    },
+    {
+      name: 'an environment with a fault',
+      open: async (page) => {
+        await page.getByRole('textbox', { name: 'Environment, as TypeScript' }).press('Control+Home');
+        await page.keyboard.type('class {');
+        await page.getByTestId('reading').getByRole('button', { name: /^Line/ }).waitFor();
+      },
+    },
+    {
+      name: 'environments to start from',
+      open: async (page) => {
+        await press(page, 'Start from…');
+        await page.locator('dialog[open] .template').first().waitFor();
+      },
+    },
+  ],
   learn: [
     itself('chapter', '.chapter'),
     {

@@ -5,6 +5,7 @@ import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../..
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { readPlace } from '../../src/ui/learn/learnPlace.ts';
 import { readRolloutsHash } from '../../src/ui/rollouts/rolloutsAddress.ts';
+import { readEnvironmentHash } from '../../src/ui/environment/environmentAddress.ts';
 import { readPlan } from '../../src/ui/experiments/planAddress.ts';
 import { FRONT_PAGE, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { hasOwnAddress, hasSubpaths, SCREEN_LIST } from '../../src/ui/address/screens.ts';
@@ -152,6 +153,16 @@ interface OwnAddress {
 
 /** The readers of the screens whose address means something of its own. */
 const OWN: Readonly<Record<string, OwnAddress>> = {
+  environment: {
+    keys: ['name', 'code', 'text', '__proto__', ''],
+    values: ['a.ts', 'q80vAgA', 'AAAA', 'S0xKTgEA'],
+    read: (hash) => {
+      const { file, corrections } = readEnvironmentHash(hash);
+      const { name, code } = Object.fromEntries(new URLSearchParams(hash.replace(/.*\?/, '').replaceAll('+', '%2B')));
+      // without a file the name has nothing to name, and what is wrong is told of the code
+      return { got: file ? { name: file.name, code } : { name }, fits: (file?.text.length ?? 0) < 100, corrections };
+    },
+  },
   experiments: {
     keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''],
     values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'],

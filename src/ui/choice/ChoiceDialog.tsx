@@ -61,6 +61,12 @@ export function ChoiceDialog() {
           </section>
         ))}
       </div>
+      <p className="write-own">
+        <a href="#/environment" onClick={() => useSelection.setState({ choosing: false })}>
+          Write your own environment…
+        </a>{' '}
+        <span className="soft">One TypeScript class, with templates to start from.</span>
+      </p>
     </Dialog>
   );
 }

@@ -62,9 +62,14 @@ export function ControlPanels() {
             {...(entry.group === 'model' && { beside: sizes, above: <WhatTrains /> })}
           >
             {entry.group === 'task' && (
-              <Suspense>
-                <FactsPanel />
-              </Suspense>
+              <>
+                <a className="write-own" href="#/environment">
+                  Write your own environment…
+                </a>
+                <Suspense>
+                  <FactsPanel />
+                </Suspense>
+              </>
             )}
           </KnobGroup>
         ))}

@@ -33,6 +33,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   rollouts: lazy(() => import('../rollouts/Rollouts.tsx').then((m) => ({ default: m.Rollouts }))),
   experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
   profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),
+  environment: lazy(() => import('../environment/Environment.tsx').then((m) => ({ default: m.Environment }))),
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
 };
 

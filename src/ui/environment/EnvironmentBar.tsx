@@ -1,0 +1,127 @@
+import { useId, useRef, useState } from 'react';
+import { download } from '../export/fileDownload.ts';
+import { Dialog } from '../parts/Dialog.tsx';
+import { CopyField } from '../share/CopyField.tsx';
+import { pageAddress } from '../share/sharedAddress.ts';
+import { environmentHash } from './environmentAddress.ts';
+import { bringBack, openFile, place, rename, useEnvironment } from './environmentStore.ts';
+import { TEMPLATES } from './templates.ts';
+
+/** The file's name, and the ways to another file and out of the page. */
+export function EnvironmentBar() {
+  const name = useEnvironment((s) => s.file.name);
+  const before = useEnvironment((s) => s.before);
+  const [dialog, setDialog] = useState<'templates' | 'share' | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const close = () => setDialog(null);
+  return (
+    <div className="row environment-bar">
+      <input
+        type="text"
+        className="mono file-name"
+        aria-label="File name"
+        spellCheck={false}
+        value={name}
+        onChange={({ target }) => rename(target.value)}
+      />
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('templates')}>
+        Start from…
+      </button>
+      <button type="button" onClick={() => input.current?.click()}>
+        Open a file…
+      </button>
+      <button type="button" onClick={save}>
+        Save as a file
+      </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('share')}>
+        Share by link…
+      </button>
+      {before && (
+        <button type="button" className="quiet end" onClick={bringBack}>
+          Back to {before.name}
+        </button>
+      )}
+      <label className="visually-hidden" htmlFor={id}>
+        A file with an environment
+      </label>
+      <input
+        {...{ id, ref: input, type: 'file', hidden: true }}
+        accept=".ts,.js,.mts,text/typescript"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (file) void openFile(file);
+          currentTarget.value = ''; // the same file can be opened again
+        }}
+      />
+      {dialog === 'templates' && <TemplateDialog close={close} />}
+      {dialog === 'share' && <LinkDialog close={close} />}
+    </div>
+  );
+}
+
+function save(): void {
+  const { name, text } = useEnvironment.getState().file;
+  download(name.trim() || 'environment.ts', 'text/typescript', text);
+}
+
+interface Closing {
+  readonly close: () => void;
+}
+
+function TemplateDialog({ close }: Closing) {
+  const now = useEnvironment((s) => s.file.text);
+  return (
+    <Dialog title="Start from an environment" className="templates" onClose={close}>
+      <p className="soft">
+        Each is complete: it can be checked and trained on as it is. What you have written can be brought back with{' '}
+        <i>Back to</i>.
+      </p>
+      <ul data-testid="templates">
+        {TEMPLATES.map(({ file, title, sentence }) => (
+          <li key={file.name}>
+            <button
+              type="button"
+              className="template"
+              aria-current={file.text === now ? 'true' : undefined}
+              onClick={() => {
+                place(file, false);
+                close();
+              }}
+            >
+              <b>{title}</b>
+              <span className="soft">{sentence}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+function LinkDialog({ close }: Closing) {
+  const file = useEnvironment((s) => s.file);
+  const hash = environmentHash(file);
+  return (
+    <Dialog title="Share this environment" className="share-environment" onClose={close}>
+      {hash === null ? (
+        <>
+          <p>It’s too long for a link. Save it as a file and send the file: it can be opened here.</p>
+          <div className="row">
+            <button type="button" className="primary" onClick={save}>
+              Save as a file
+            </button>
+          </div>
+        </>
+      ) : (
+        <>
+          <p>
+            The whole file is in the link; it isn’t kept on a server. For whoever opens the link, nothing runs before
+            they press a button.
+          </p>
+          <CopyField text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,66 @@
+import type { Sample } from '../../written/examination.ts';
+import type { Move } from '../../written/plays.ts';
+import { RewardChip } from '../parts/RewardChip.tsx';
+import { signed } from '../parts/numberText.ts';
+import { KINDS } from '../rollout/kinds.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import { LineButton } from './ReadingLine.tsx';
+
+/** The first task of training, turn by turn, as the expert plays it, or chance where there is none. */
+export function SampleEpisode({ sample: { by, play, reward } }: { readonly sample: Sample }) {
+  return (
+    <section className="panel stack" aria-labelledby="sample-title" data-testid="sample">
+      <h2 id="sample-title">The first task, {by === 'expert' ? 'by the expert' : 'by random calls'}</h2>
+      <ol className="sample-turns">
+        <Said kind="prompt" text={play.prompt} />
+        {play.moves.map((move, turn) => {
+          const reply = play.replies[turn];
+          return (
+            <li key={turn}>
+              <ol>
+                <Said kind={'answer' in move ? 'answer' : 'call'} text={called(move)} />
+                {reply && !('answer' in move) && <Said kind="observation" text={reply.text ?? reply.refused ?? ''} />}
+              </ol>
+            </li>
+          );
+        })}
+      </ol>
+      {play.problems.map(({ text, line }) => (
+        <p key={text} className="note bad">
+          {line !== null && <LineButton line={line} />} {text}
+        </p>
+      ))}
+      {play.parts !== null && reward !== null && (
+        <p className="row small">
+          Reward <b>{reward.toFixed(2)}</b>
+          {Object.entries(play.parts).map(([part, amount]) => (
+            <RewardChip key={part} amount={Number(amount)}>
+              {part} {signed(Number(amount))}
+            </RewardChip>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface SaidProps {
+  readonly kind: 'prompt' | 'call' | 'observation' | 'answer';
+  readonly text: string;
+}
+
+function Said({ kind, text }: SaidProps) {
+  return (
+    <li className="said" data-kind={kind}>
+      <SpanLabel of={KINDS[kind]} />
+      <span className="mono">{text}</span>
+    </li>
+  );
+}
+
+const called = (move: Move): string =>
+  'answer' in move
+    ? move.answer
+    : `${move.tool}(${Object.values(move.values)
+        .map((value) => JSON.stringify(value))
+        .join(', ')})`;

@@ -1,0 +1,40 @@
+import type { Parameter } from '../../text/toolSchema.ts';
+import { useEnvironment } from './environmentStore.ts';
+
+/** What the agent is told of the task and of its tools, as far as the file can be read. */
+export function ToolList() {
+  const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
+  if (!declared) return null;
+  const { description, tools } = declared;
+  return (
+    <section className="panel stack" aria-labelledby="tools-title" data-testid="tools">
+      <h2 id="tools-title">What the agent is told</h2>
+      {description === '' ? (
+        <p className="faint">Write a comment before the class: it says what the task is.</p>
+      ) : (
+        <p>{description}</p>
+      )}
+      {tools.map(({ name, description: does, parameters }) => (
+        <div key={name} className="tool">
+          <p className="mono">
+            <b>{name}</b>({parameters.map(signature).join(', ')})
+          </p>
+          {does !== '' && <p className="soft">{does}</p>}
+          {parameters.map((parameter) =>
+            typeof parameter !== 'string' && parameter.description !== undefined ? (
+              <p key={parameter.name} className="faint">
+                <span className="mono">{parameter.name}</span>: {parameter.description}
+              </p>
+            ) : null,
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function signature(parameter: Parameter): string {
+  if (typeof parameter === 'string') return parameter;
+  const { name, type, choices } = parameter;
+  return `${name}: ${choices ? choices.map((choice) => JSON.stringify(choice)).join(' | ') : type}`;
+}

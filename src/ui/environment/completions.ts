@@ -1,0 +1,94 @@
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  snippetCompletion,
+} from '@codemirror/autocomplete';
+import { typescriptLanguage } from '@codemirror/lang-javascript';
+import { syntaxTree } from '@codemirror/language';
+import type { SyntaxNode } from '@lezer/common';
+// oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
+import declarations from '../../../public/environments/environment.d.ts?raw';
+import { MEMBERS } from './members.ts';
+
+const WORD = /^\w*$/;
+const members: readonly Completion[] = MEMBERS.map(({ label, doc, snippet }) =>
+  snippetCompletion(snippet, { label, info: doc, type: 'method', boost: 1 }),
+);
+
+/** The members of each interface of `environment.d.ts`, with their types and comments. */
+const INTERFACES: ReadonlyMap<string, readonly Completion[]> = new Map(
+  typescriptLanguage.parser
+    .parse(declarations)
+    .topNode.getChildren('ExportDeclaration')
+    .flatMap((exported) => exported.getChild('InterfaceDeclaration') ?? [])
+    .map((node) => {
+      const type = node.getChild('ObjectType');
+      const found = [...(type?.getChildren('MethodType') ?? []), ...(type?.getChildren('PropertyType') ?? [])];
+      return [textOf(node.getChild('TypeDefinition'), declarations), found.map(memberOf)];
+    }),
+);
+
+function memberOf(node: SyntaxNode): Completion {
+  const name = node.getChild('PropertyDefinition');
+  const comment = node.prevSibling?.name === 'BlockComment' ? textOf(node.prevSibling, declarations) : '';
+  return {
+    label: textOf(name, declarations),
+    type: node.name === 'MethodType' ? 'method' : 'property',
+    detail: declarations.slice(name?.to ?? node.from, node.to),
+    info: comment.replaceAll(/^\/\*\*\s*|\s*\*\/$/g, ''),
+  };
+}
+
+/** What may come next: members of `draw`, `task` and `this`, and in the class the methods that it may have. */
+export function complete(context: CompletionContext): CompletionResult | null {
+  const { state, pos } = context;
+  const dotted = context.matchBefore(/\b(draw|task|this)\.\w*/);
+  if (dotted) {
+    const [object = ''] = dotted.text.split('.');
+    const from = dotted.from + object.length + 1;
+    return { from, options: [...membersOf(object, context)], validFor: WORD };
+  }
+  const word = context.matchBefore(/\w+/);
+  const parent = syntaxTree(state).resolveInner(pos, -1);
+  if (!inClassBody(parent) || (!word && !context.explicit)) return null;
+  const written = new Set(propertiesOf(parent, context).map(({ label }) => label));
+  const options = members.filter(({ label }) => !written.has(label.replace('static ', '')));
+  return { from: word?.from ?? pos, options, validFor: WORD };
+}
+
+function membersOf(object: string, context: CompletionContext): readonly Completion[] {
+  if (object === 'this') return propertiesOf(syntaxTree(context.state).resolveInner(context.pos, -1), context);
+  return INTERFACES.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
+}
+
+/** Fields and methods of the class around a place. */
+function propertiesOf(at: SyntaxNode, { state }: CompletionContext): readonly Completion[] {
+  let body: SyntaxNode | null = at;
+  while (body && body.name !== 'ClassBody') body = body.parent;
+  const found: Completion[] = [];
+  for (const [kind, type] of [
+    ['PropertyDeclaration', 'property'],
+    ['MethodDeclaration', 'method'],
+  ] as const) {
+    for (const node of body?.getChildren(kind) ?? []) {
+      const name = node.getChild('PropertyDefinition');
+      if (name) found.push({ label: state.sliceDoc(name.from, name.to), type });
+    }
+  }
+  return found;
+}
+
+/** Whether a member of a class may begin at a place: in its body, and in none of its methods. */
+function inClassBody(node: SyntaxNode): boolean {
+  for (let at: SyntaxNode | null = node; at; at = at.parent) {
+    if (at.name === 'ClassBody') return true;
+    if (!['PropertyDeclaration', 'PropertyDefinition', '⚠', 'MethodDeclaration'].includes(at.name)) return false;
+    if (at.name === 'MethodDeclaration' && at.getChild('Block')) return false;
+  }
+  return false;
+}
+
+function textOf(node: SyntaxNode | null, text: string): string {
+  return node ? text.slice(node.from, node.to) : '';
+}

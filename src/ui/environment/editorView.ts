@@ -1,0 +1,99 @@
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { complete } from './completions.ts';
+import { useEnvironment, write } from './environmentStore.ts';
+
+interface Labels {
+  readonly label: string;
+  readonly describedBy: string; // id of what says how to leave it
+}
+
+/** Shows what is being written in `parent` until the returned function is called. */
+export function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => void {
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: useEnvironment.getState().file.text,
+      extensions: [
+        ...[lineNumbers(), highlightActiveLineGutter(), lintGutter(), highlightSpecialChars(), drawSelection()],
+        ...[history(), indentOnInput(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
+        ...[indentUnit.of('  '), EditorState.tabSize.of(2)],
+        javascript({ typescript: true }),
+        syntaxHighlighting(classHighlighter),
+        autocompletion({ override: [complete], icons: false }),
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+          indentWithTab,
+        ]),
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-describedby': describedBy,
+          spellcheck: 'false',
+          tabindex: '0',
+        }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) write(state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  markProblem(view);
+  const stop = useEnvironment.subscribe((now, before) => {
+    if (now.placed !== before.placed && now.file.text !== view.state.doc.toString()) replace(view, now.file.text);
+    if (now.reading !== before.reading) markProblem(view);
+    if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
+  });
+  return () => {
+    stop();
+    view.destroy();
+  };
+}
+
+/** Shows a line of the file and puts the cursor there. */
+function goToLine(view: EditorView, line: number): void {
+  const { doc } = view.state;
+  const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
+  view.dispatch({ selection: { anchor: from, head: to }, effects: EditorView.scrollIntoView(from, { y: 'center' }) });
+  view.focus();
+}
+
+/** Another text, as one change: Ctrl Z brings back the one before. */
+function replace(view: EditorView, text: string): void {
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: text },
+    selection: { anchor: 0 },
+    effects: EditorView.scrollIntoView(0),
+  });
+}
+
+/** What keeps the text from being an environment, at its line. */
+function markProblem(view: EditorView): void {
+  const { reading } = useEnvironment.getState();
+  const { doc } = view.state;
+  if (!reading || reading.text !== doc.toString()) return;
+  const { problem } = reading.found;
+  const marks: Diagnostic[] = [];
+  if (problem) {
+    const line = doc.line(Math.min(problem.line ?? 1, doc.lines));
+    const from = line.from + (/^\s*/.exec(line.text)?.[0].length ?? 0);
+    marks.push({ from, to: line.to, severity: 'error', message: problem.says });
+  }
+  view.dispatch(setDiagnostics(view.state, marks));
+}

@@ -1,0 +1,128 @@
+import { create } from 'zustand';
+import { type EnvironmentFile, MOST_ENVIRONMENT_BYTES } from '../../domain/environmentFile.ts';
+import type { Examination, Reading } from '../../written/examination.ts';
+import { isRecord } from '../../base/jsonRecord.ts';
+import { visible } from '../address/addressText.ts';
+import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
+import { notice } from '../shell/notices.ts';
+import { FIRST_TEMPLATE, TEMPLATES } from './templates.ts';
+
+interface Written extends EnvironmentFile {
+  /** It came by a link, so somebody else may have written it. */
+  readonly byLink: boolean;
+}
+
+interface EnvironmentState {
+  /** What stands in the editor. */
+  readonly file: Written;
+  /** What stood here before another file took its place. */
+  readonly before: Written | null;
+  /** How often another file took the place of what was there. */
+  readonly placed: number;
+  /** Why the last file was not taken. */
+  readonly refused: string | null;
+  /** The line that was last asked for. */
+  readonly wanted: { readonly line: number } | null;
+  /** It will be there after a reload. */
+  readonly kept: boolean;
+  readonly reading: { readonly text: string; readonly found: Reading } | null;
+  readonly check:
+    | { readonly state: 'running'; readonly text: string; readonly share: number }
+    | { readonly state: 'done'; readonly text: string; readonly found: Examination }
+    | { readonly state: 'ended'; readonly text: string; readonly why: string }
+    | null;
+}
+
+const KEY = 'rollout-playground-environment';
+const FIELDS = ['file', 'before'] as const;
+
+/** The environment that is being written. It stays in this browser. */
+export const useEnvironment = create<EnvironmentState>()(() => ({
+  ...{ before: null, placed: 0, refused: null, wanted: null, kept: true, reading: null, check: null },
+  ...(restored() ?? { file: firstFile() }),
+}));
+
+/** The text as it is now, after a key. */
+export function write(text: string): void {
+  const { file } = useEnvironment.getState();
+  if (text !== file.text) keep({ file: { ...file, text } });
+}
+
+/** Calls the file otherwise. */
+export function rename(name: string): void {
+  const { file } = useEnvironment.getState();
+  keep({ file: { ...file, name } });
+}
+
+/** Has the editor show a line, from 1. */
+export function goToLine(line: number): void {
+  useEnvironment.setState({ wanted: { line } });
+}
+
+/** Puts a file in place of what is there, which can be brought back. */
+export function place({ name, text }: EnvironmentFile, byLink: boolean): void {
+  const { file: old, before, placed } = useEnvironment.getState();
+  const same = old.text === text; // it is no more one's own than it was
+  const file = { name, text, byLink: same ? old.byLink : byLink };
+  keep({ file, refused: null, check: null, placed: placed + 1, before: same ? before : old });
+}
+
+/** Brings back what stood here before; what stands here now can be brought back the same way. */
+export function bringBack(): void {
+  const { before } = useEnvironment.getState();
+  if (before) place(before, before.byLink);
+}
+
+/** Opens a file of this machine. */
+export async function openFile(given: File): Promise<void> {
+  const refuse = (why: string) => useEnvironment.setState({ refused: `${visible(given.name)} ${why}` });
+  if (given.size > MOST_ENVIRONMENT_BYTES) {
+    refuse('has more than 1 MB. An environment is one short class.');
+    return;
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await given.arrayBuffer());
+    place({ name: given.name, text: text.replaceAll('\r\n', '\n') }, false);
+  } catch {
+    refuse('is no text (UTF-8). Choose a TypeScript file.');
+  }
+}
+
+function firstFile(): Written {
+  const first = TEMPLATES.find(({ file }) => file.name === FIRST_TEMPLATE);
+  return { name: FIRST_TEMPLATE, text: first?.file.text ?? '', byLink: false };
+}
+
+function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {
+  try {
+    const stored = globalThis.localStorage.getItem(KEY);
+    if (stored === null) return null;
+    const { file, before } = readKeptText(stored, FIELDS);
+    if (!isWritten(file)) throw new RangeError('it has no file');
+    return { file, before: isWritten(before) ? before : null };
+  } catch (error) {
+    if (error instanceof RangeError) {
+      putAside(KEY);
+      notice(`The environment you wrote could not be read again and was set aside: ${error.message}.`);
+    }
+    return null; // where storage is refused nothing is kept
+  }
+}
+
+function isWritten(value: unknown): value is Written {
+  if (!isRecord(value)) return false;
+  const { name, text, byLink } = value;
+  return typeof name === 'string' && typeof text === 'string' && typeof byLink === 'boolean';
+}
+
+function keep(changed: Partial<EnvironmentState>): void {
+  useEnvironment.setState(changed);
+  const { file, before } = useEnvironment.getState();
+  let kept = true;
+  try {
+    globalThis.localStorage.setItem(KEY, keptText({ file, before }));
+  } catch {
+    kept = false; // private windows may refuse storage
+  }
+  if (kept !== useEnvironment.getState().kept) useEnvironment.setState({ kept });
+}

@@ -1,0 +1,98 @@
+import { type CheckReport, checkEnvironment } from './checker.ts';
+import { classSettings, weightedReward } from './classSettings.ts';
+import { EnvironmentFileError } from '../domain/environmentFile.ts';
+import { type Declaration, readDeclaration } from './declaration.ts';
+import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** What is wrong with a file as a whole, and in which line, if it is one. */
+export interface FileProblem {
+  readonly says: string;
+  readonly line: number | null;
+}
+
+/** A file that was read and not run. */
+export type Reading =
+  | { readonly problem: FileProblem }
+  | { readonly problem: null; readonly declared: Pick<Declaration, 'name' | 'description' | 'tools' | 'hasExpert'> };
+
+/** An episode to look at, of the first task of training. */
+export interface Sample {
+  readonly by: 'expert' | 'chance';
+  readonly play: Play;
+  /** What it earned: its parts, each times its weight; null where it did not get that far. */
+  readonly reward: number | null;
+}
+
+/** What came of a check. */
+export type Examination =
+  | { readonly problem: FileProblem }
+  | {
+      readonly problem: null;
+      readonly report: CheckReport;
+      readonly sample: Sample;
+      /** Episodes ended at a fault, so that few tasks were played. */
+      readonly stopped: boolean;
+    };
+
+/** Tasks that are played before all others are: most faults come up at once, and some take a second each time. */
+const FIRST_TASKS = [2, 20];
+
+/** Reads a file; nothing of it runs. */
+export function readFileText(text: string): Reading {
+  try {
+    const { name, description, tools, hasExpert } = readDeclaration(text);
+    return { problem: null, declared: { name, description, tools, hasExpert } };
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+}
+
+/** Checks a file and plays one episode to look at. `open` opens a new sandbox with an environment in it. */
+export async function examine(
+  text: string,
+  open: (declaration: Declaration) => Promise<Sandbox>,
+  options: { readonly episodes: number; readonly seed: number; readonly onProgress: (share: number) => void },
+): Promise<Examination> {
+  try {
+    const declaration = readDeclaration(text);
+    const { episodes, seed } = options;
+    const again = () => open(declaration);
+    const sample = await sampleOf(declaration, again, seed);
+    for (const few of FIRST_TASKS.filter((count) => count < episodes)) {
+      const onProgress = () => options.onProgress(0); // it goes on, though nobody knows how long
+      const report = await checkEnvironment(declaration, again, { episodes: few, seed, onProgress });
+      if (report.broken) return { problem: null, report, sample, stopped: true };
+    }
+    return { problem: null, report: await checkEnvironment(declaration, again, options), sample, stopped: false };
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+}
+
+async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, seed: number): Promise<Sample> {
+  const { tools, hasExpert } = declaration;
+  const sandbox = await open();
+  try {
+    const settings = classSettings(sandbox.statics);
+    const player = hasExpert ? EXPERT : chancePlayer(tools, seed);
+    const [play] = playTasks(sandbox, tools, [{ split: 'train', index: 0 }], {
+      seed,
+      maxTurns: settings.maxTurns,
+      player,
+    });
+    if (!play) throw new Error('no episode');
+    return {
+      by: hasExpert ? 'expert' : 'chance',
+      play,
+      reward: play.parts === null ? null : weightedReward(play.parts, settings),
+    };
+  } finally {
+    sandbox.dispose();
+  }
+}
+
+function problemOf(error: unknown): FileProblem {
+  if (error instanceof EnvironmentFileError) return { says: error.says, line: error.line };
+  throw error;
+}

@@ -1,0 +1,184 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { environmentHash } from '../../src/ui/environment/environmentAddress.ts';
+import { launch, PHONE, toScreen, visitStill } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const HASH = '#/environment';
+const editor = (page: Page) => page.getByRole('textbox', { name: 'Environment, as TypeScript' });
+const check = (page: Page) => page.getByTestId('check');
+/** The code of this screen that the page and its workers have asked for since. */
+function asked(page: Page): () => readonly string[] {
+  const names: string[] = [];
+  page.on('request', (request) => {
+    const [name = ''] = /[^/]*$/.exec(new URL(request.url()).pathname) ?? [];
+    if (/^(Editor|Environment|examiner|quickjs)-/.test(name)) names.push(name.replace(/-.*/, ''));
+  });
+  return () => names;
+}
+/** What stands in the editor, as it is kept for the next visit. */
+const kept = (page: Page) =>
+  page.evaluate(() => {
+    const { file } = JSON.parse(localStorage.getItem('rollout-playground-environment') ?? '{}') as {
+      file?: { name: string; text: string };
+    };
+    return file;
+  });
+
+/** Puts a text in place of the whole file, as if it were pasted. */
+async function paste(page: Page, text: string): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+async function startFrom(page: Page, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'Start from…' }).click();
+  await page.getByTestId('templates').getByRole('button', { name: title }).click();
+}
+
+test('a template is changed: an error shows at its line while it is typed, the check finds a planted fault, and a press leads to it; nothing is lost', async () => {
+  const { page, problems } = await visitStill(browser);
+  const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  expect(loaded.filter((name) => /\/(Editor|Environment|examiner|quickjs)-/.test(name))).toEqual([]);
+  const code = asked(page);
+  await toScreen(page, 'environment');
+  await startFrom(page, 'Key value store');
+  await expect.poll(async () => (await kept(page))?.name).toBe('keyValueStore.ts');
+  await page.getByTestId('tools').getByText('remove(key: string)').waitFor();
+  expect(new Set(code())).toEqual(new Set(['Environment', 'Editor', 'examiner'])); // nothing has run
+  const text = (await kept(page))?.text ?? '';
+  const lines = text.split('\n');
+  const line = 1 + lines.findIndex((each) => each.includes('return { right:'));
+  expect(line).toBeGreaterThan(1);
+
+  // a brace too few
+  await paste(page, lines.with(line - 1, '    return { right: 1;').join('\n'));
+  await page
+    .getByTestId('reading')
+    .getByRole('button', { name: `Line ${line}`, exact: true })
+    .waitFor();
+  expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
+
+  // a method that there is not
+  await paste(page, lines.with(line - 1, '    return { right: this.missing() };').join('\n'));
+  await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
+  await check(page).getByRole('button', { name: 'Check' }).click();
+  const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
+  await found.getByRole('button', { name: `Line ${line}`, exact: true }).click();
+  expect(await editor(page).evaluate((e) => e === document.activeElement)).toBe(true);
+  expect(await page.locator('.cm-activeLineGutter').first().innerText()).toBe(String(line));
+  expect(code()).toContain('quickjs');
+
+  // mended
+  await paste(page, text);
+  await check(page).getByText('has changed since').waitFor();
+  await check(page).getByRole('button', { name: 'Check' }).click();
+  await check(page).locator('[data-testid="verdict"][data-faults="0"]').waitFor();
+  expect(await page.locator('tr[data-player="expert"] .number').innerText()).toBe('1.00');
+  await page.getByTestId('sample').getByText('remove("').waitFor();
+
+  // another template takes its place; the one before comes back, after a reload too
+  await paste(page, `${text}\n// mine`);
+  await startFrom(page, 'Guess the word');
+  await expect.poll(async () => (await kept(page))?.name).toBe('guessTheWord.ts');
+  await page.reload();
+  await page.getByRole('button', { name: 'Back to keyValueStore.ts' }).click();
+  await editor(page).getByText('// mine').waitFor();
+  expect((await kept(page))?.text).toBe(`${text}\n// mine`);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+const SPINS = `/** Spins. */
+export default class Spins {
+  static tasks = { train: 20, test: 10 };
+  reset(): string { return 'go'; }
+  act(word: string): string {
+    for (;;);
+  }
+  getReward() { return 1; }
+}
+`;
+
+test('a file from a link is shown and named as such, and runs only after a press; what was written before comes back', async () => {
+  const hash = environmentHash({ name: 'spins.ts', text: SPINS }) ?? '';
+  const { page, problems } = await visitStill(browser, { hash });
+  const code = asked(page);
+  await page.getByTestId('by-link').waitFor();
+  await page.getByTestId('reading').getByText('Spins').waitFor();
+  expect(await kept(page)).toEqual({ name: 'spins.ts', text: SPINS, byLink: true });
+  expect(new URL(page.url()).hash).toBe(HASH); // what is written from here on is not in the address
+
+  await page.reload();
+  await page.getByTestId('by-link').waitFor();
+  await page.getByTestId('reading').getByText('Spins').waitFor();
+  expect(new Set(code())).toEqual(new Set(['Environment', 'Editor', 'examiner']));
+  expect(await check(page).getByTestId('verdict').count()).toBe(0);
+  await check(page).getByRole('button', { name: 'Check' }).click();
+  await check(page).locator('[data-testid="verdict"][data-faults="1"]').waitFor();
+  await page.getByRole('button', { name: 'Back to guessTheWord.ts' }).click();
+  await page.getByTestId('by-link').waitFor({ state: 'detached' });
+
+  // the link that is offered is the one that was opened
+  await page.getByRole('button', { name: 'Back to spins.ts' }).click();
+  await page.getByRole('button', { name: 'Share by link…' }).click();
+  const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
+  expect(new URL(link).hash).toBe(hash);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a check is ended by Cancel, and by itself where its worker says nothing', async () => {
+  const silent = `
+    const post = globalThis.postMessage.bind(globalThis);
+    if (globalThis.name === 'examining') globalThis.postMessage = (m) => { if (m.type === 'here' || m.type === 'read') post(m); };`;
+  const { page } = await visitStill(browser, { hash: HASH });
+  await page.route('**/assets/examiner-*.js', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `${silent}\n${await response.text()}` });
+  });
+  await editor(page).waitFor();
+  await check(page).getByRole('button', { name: 'Check' }).click();
+  await check(page).getByRole('progressbar').waitFor();
+  await check(page).getByRole('button', { name: 'Cancel' }).click();
+  await check(page).getByRole('progressbar').waitFor({ state: 'detached' });
+  await check(page).getByRole('button', { name: 'Check' }).click();
+  await check(page).getByText('10 seconds').waitFor();
+  await page.context().close();
+});
+
+test('on a phone the file is written and left by keys, and what may come next is offered', async () => {
+  const { page } = await visitStill(browser, { hash: HASH, viewport: PHONE, hasTouch: true });
+  await paste(page, 'export default class A {\n  reset({ draw }): string {\n    return draw.');
+  await page.keyboard.press('Control+Space');
+  await page.getByRole('option', { name: /^shuffle/ }).click();
+  await expect.poll(async () => (await kept(page))?.text).toMatch(/draw\.shuffle$/);
+  await page.keyboard.press('Tab');
+  expect(await editor(page).evaluate((e) => e === document.activeElement)).toBe(true);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Tab');
+  expect(await editor(page).evaluate((e) => e === document.activeElement)).toBe(false);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await page.context().close();
+});
+
+test('a file of this machine is opened; one that is no text is refused, and what was there stays', async () => {
+  const { page } = await visitStill(browser, { hash: HASH });
+  const file = page.locator('.environment input[type="file"]');
+  await editor(page).waitFor();
+  await file.setInputFiles({ name: 'spins.ts', mimeType: 'text/typescript', buffer: Buffer.from(SPINS) });
+  await page.getByTestId('reading').getByText('Spins').waitFor();
+  await file.setInputFiles({ name: 'a.ts', mimeType: 'text/typescript', buffer: Buffer.from([0xff, 0xfe, 0xfd]) });
+  await page.getByRole('alert').getByText('a.ts').waitFor();
+  expect((await kept(page))?.name).toBe('spins.ts');
+  const coming = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as a file' }).click();
+  expect((await coming).suggestedFilename()).toBe('spins.ts');
+  await page.context().close();
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { examine, readFileText } from '../../src/written/examination.ts';
+import { acting, sandboxOf } from './machine.ts';
+
+const options = { seed: 1, onProgress: () => undefined };
+const open = (source: string) => () => sandboxOf(source);
+const WORDS = readFileSync('public/environments/guessTheWord.ts', 'utf8');
+
+test('a sound environment is played in full, says how far it is in order, and shows an episode of its expert', async () => {
+  const shares: number[] = [];
+  const found = await examine(WORDS, open(WORDS), {
+    episodes: 100,
+    seed: 1,
+    onProgress: (share) => shares.push(share),
+  });
+  if (found.problem) throw new Error(found.problem.says);
+  expect(found.stopped).toBe(false);
+  expect(found.report.episodes).toBe(300);
+  expect(found.sample.by).toBe('expert');
+  expect(found.sample.play.task).toEqual({ split: 'train', index: 0 });
+  expect(found.sample.reward).toBeGreaterThanOrEqual(1);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(new Set(shares).size).toBeGreaterThan(40); // 4 players × 5 steps × 2 crossings or more, and 0 before
+  expect(shares.at(-1)).toBe(1);
+});
+
+test('one whose episodes break is played on two tasks only: what never ends takes long each time', async () => {
+  const source = acting('for (;;);');
+  const found = await examine(source, open(source), { ...options, episodes: 1000 });
+  if (found.problem) throw new Error(found.problem.says);
+  expect(found.stopped).toBe(true);
+  expect(found.report.findings[0]).toMatchObject({ kind: 'fault', line: expect.any(Number) as number });
+  expect(found.report.episodes).toBe(4); // by chance and with nonsense; it has no expert
+});
+
+test('what keeps a file from being read or loaded has its line', async () => {
+  const broken =
+    'export default class A {\n  reset() { return "a" }\n  getReward() { return 1 }\n  act(a: Date): string {}\n}';
+  expect(readFileText(broken).problem).toMatchObject({ line: 4 });
+  expect(await examine(broken, open(broken), { ...options, episodes: 5 })).toMatchObject({ problem: { line: 4 } });
+  const thrower = acting('return "";', 'throw new Error("no");');
+  expect(readFileText(thrower).problem).toBeNull();
+  expect(await examine(thrower, open(thrower), { ...options, episodes: 5 })).toMatchObject({ problem: { line: 1 } });
+});
