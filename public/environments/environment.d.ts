@@ -24,3 +24,10 @@ export interface Call {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string | number | boolean>>;
 }
+
+/** What view() returns: what the page draws of the environment before the first turn and after each. */
+export type View =
+  | string
+  | { readonly table: readonly (readonly (string | number)[])[] } // the first row names the columns
+  | { readonly grid: readonly (string | readonly (string | number)[])[] } // a row of cells each; a text has a cell a letter
+  | { readonly line: { readonly from: number; readonly to: number; readonly marks: Readonly<Record<string, number>> } };

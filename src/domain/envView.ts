@@ -1,3 +1,5 @@
+import type { WrittenView } from './writtenView.ts';
+
 /** What the environment's own panel draws; one shape per kind of environment. */
 export type EnvView =
   | {
@@ -52,7 +54,15 @@ export type EnvView =
   | {
       readonly kind: 'calls'; // of an environment that a person wrote, a line a turn
       readonly title: string;
-      readonly steps: readonly { readonly turn: number; readonly text: string; readonly result: string }[];
+      readonly prompt: string;
+      readonly shown: WrittenView | null; // before the first turn; null: its class draws nothing
+      readonly steps: readonly {
+        readonly turn: number;
+        readonly text: string;
+        readonly result: string;
+        readonly shown: WrittenView | null; // after it
+      }[];
+      readonly earned: Readonly<Record<string, number>> | null; // parts of the reward as the class names them; null: it goes on
     }
   | {
       readonly kind: 'bandit';

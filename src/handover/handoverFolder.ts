@@ -1,3 +1,4 @@
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import type { RunConfig } from '../config/fields.ts';
@@ -32,11 +33,13 @@ export interface Folder {
 export class HandoverError extends Error {
   constructor({ name }: Pick<ToolEnv, 'name'>, { language, model }: Pick<RunConfig, 'language' | 'model'>) {
     super(
-      model === 'checkpoint'
-        ? `A run beside a checkpoint cannot be handed over (model: got checkpoint, want sizes): the folder trains a small network that reads words, and this run is adapters (LoRA) of a model of text. Export the run instead: as an adapter it opens in PEFT beside its checkpoint, merged it is a model of its own.`
-        : language === 'text'
-          ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
-          : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+      name === YOUR_ENVIRONMENT
+        ? `An environment that you wrote goes to other frameworks with its own file: npm run environment -- FILE.ts --export FOLDER writes it for TRL, verifiers, OpenEnv and verl. Export the run itself as a Hugging Face folder.`
+        : model === 'checkpoint'
+          ? `A run beside a checkpoint cannot be handed over (model: got checkpoint, want sizes): the folder trains a small network that reads words, and this run is adapters (LoRA) of a model of text. Export the run instead: as an adapter it opens in PEFT beside its checkpoint, merged it is a model of its own.`
+          : language === 'text'
+            ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
+            : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
 import { ConfigError, type Problem } from '../config/configProblem.ts';
+import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import { openRewardModel } from './openRewardModel.ts';
@@ -258,6 +259,7 @@ async function* noted(
 /** Throws CheckpointError unless it was made of such a model in such an environment. */
 function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
   if (!base && vocabulary.join('\n') !== env.vocabulary.join('\n')) {
+    if (begun.env === YOUR_ENVIRONMENT) throw otherWords(vocabulary, env.vocabulary);
     throw new CheckpointError(
       `Its ${vocabulary.length} words are not the ${env.vocabulary.length} of this environment.`,
     );
@@ -267,6 +269,21 @@ function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy,
   } catch (error) {
     throw new CheckpointError(`Its networks are not this model's: ${error instanceof Error ? error.message : ''}`);
   }
+}
+
+/** What a run on an environment that a person wrote is told where the file now has other words than its model has learned. */
+function otherWords(before: readonly string[], now: readonly string[]): EnvironmentFileError {
+  const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
+  const fresh = now.filter((word) => !before.includes(word));
+  const gone = before.filter((word) => !now.includes(word));
+  const changes = [
+    ...(fresh.length > 0 ? [`new: ${listed(fresh)}`] : []),
+    ...(gone.length > 0 ? [`gone: ${listed(gone)}`] : []),
+  ];
+  return new EnvironmentFileError(
+    `The agent would read and write other words than this run’s model has learned (${changes.join('; ') || 'in another order'}). Keep the words, or train on it in a new run.`,
+    null,
+  );
 }
 
 const NO_REWARD_MODEL: Problem = {

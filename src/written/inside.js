@@ -132,6 +132,46 @@
     return problem(`${where} returned ${later ? 'a promise' : is}; it has to return a text.`);
   }
 
+  const MOST = { text: 2000, cell: 60, rows: 30, columns: 30, marks: 12 };
+  const short = (value, most) => apply(cut, asText(value), [0, most]);
+
+  /** What view() shows, as plain data of its own; nothing where the class has none. */
+  function shownBy(environment) {
+    if (typeof environment.view !== 'function') return {};
+    let shown;
+    try {
+      shown = environment.view();
+    } catch (error) {
+      return thrown('view()', error);
+    }
+    if (typeof shown === 'string') return { shown: { kind: 'text', text: short(shown, MOST.text) } };
+    const { text, table, grid, line } = typeof shown === 'object' && shown !== null ? shown : {};
+    if (typeof text === 'string') return { shown: { kind: 'text', text: short(text, MOST.text) } };
+    const rows = table ?? grid;
+    if (isArray(rows) && rows.length > 0 && rows.length <= MOST.rows) {
+      const cells = [];
+      for (const row of rows) {
+        const list = typeof row === 'string' ? [...row] : row;
+        if (!isArray(list) || list.length === 0 || list.length > MOST.columns) break;
+        const copy = [];
+        for (const cell of list) apply(push, copy, [short(cell, MOST.cell)]);
+        apply(push, cells, [copy]);
+      }
+      if (cells.length === rows.length) return { shown: { kind: table ? 'table' : 'grid', rows: cells } };
+    }
+    if (typeof line === 'object' && line !== null && isFinite(line.from) && line.from < line.to && isFinite(line.to)) {
+      const marks = [];
+      for (const name of keys(line.marks ?? {})) {
+        const at = line.marks[name];
+        if (isFinite(at) && marks.length < MOST.marks) apply(push, marks, [{ name: short(name, MOST.cell), at }]);
+      }
+      return { shown: { kind: 'line', from: line.from, to: line.to, marks } };
+    }
+    return problem(
+      `view() returned ${asText(shown)}; it returns a text, { table: rows }, { grid: rows } of at most ${MOST.rows} rows and ${MOST.columns} columns, or { line: { from, to, marks } }.`,
+    );
+  }
+
   function after(environment, reply) {
     const over = environment.done === true;
     let turn = {};
@@ -151,7 +191,8 @@
         );
       turn = { ...turn, paid };
     }
-    return { ...reply, over, ...turn };
+    const drawn = shownBy(environment);
+    return drawn.problem === undefined ? { ...reply, over, ...turn, ...drawn } : drawn;
   }
 
   /** What an object of the class has by name, each read once; null if that is too much, or of other kinds. */
@@ -173,7 +214,10 @@
     open({ split, index, chance, id }) {
       const environment = new Environment();
       episodes.set(id, environment);
-      return textOf('reset()', environment.reset(freeze({ split, index, draw: drawFrom(chance) })));
+      const begun = textOf('reset()', environment.reset(freeze({ split, index, draw: drawFrom(chance) })));
+      if (begun.problem !== undefined) return begun;
+      const drawn = shownBy(environment);
+      return drawn.problem === undefined ? { ...begun, ...drawn } : drawn;
     },
     call({ id, tool, values }) {
       const environment = episodes.get(id);

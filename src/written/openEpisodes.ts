@@ -1,3 +1,4 @@
+import type { WrittenView } from '../domain/writtenView.ts';
 import { EnvironmentFileError } from './declaration.ts';
 import { chanceOf, type TaskOf } from './plays.ts';
 import type { Reply, Request, Sandbox } from './sandbox.ts';
@@ -10,6 +11,7 @@ export type EpisodeRequest = WithoutId<Request>;
 export interface WrittenEpisode {
   readonly task: TaskOf;
   readonly prompt: string;
+  readonly shown: WrittenView | null; // by the class before the first turn
   /** Serves requests in order, in one crossing. Throws EnvironmentFileError with the line for a fault of the environment. */
   readonly ask: (requests: readonly EpisodeRequest[]) => readonly Reply[];
 }
@@ -49,15 +51,15 @@ export function openEpisodes(sandbox: Sandbox, mostOpen = MOST_OPEN): (task: Tas
       done.push(...requests);
       return replies;
     };
-    const prompt = sandboxPrompt();
-    return { task, prompt, ask: (requests) => serve(requests.map((request): Request => ({ ...request, id }))) };
+    const { text: prompt = '', shown = null } = begun();
+    return { task, prompt, shown, ask: (requests) => serve(requests.map((request): Request => ({ ...request, id }))) };
 
-    function sandboxPrompt(): string {
-      const [reply] = sandbox.serve([...room(id), begin]).slice(-1);
-      if (reply?.problem !== undefined) {
+    function begun(): Reply {
+      const [reply = {}] = sandbox.serve([...room(id), begin]).slice(-1);
+      if (reply.problem !== undefined) {
         throw new EnvironmentFileError(`${reply.problem} (${task.split} task ${task.index})`, reply.line ?? null);
       }
-      return reply?.text ?? '';
+      return reply;
     }
   };
 }

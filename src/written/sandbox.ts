@@ -1,4 +1,5 @@
 import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
+import type { WrittenView } from '../domain/writtenView.ts';
 import { visible } from '../base/visible.ts';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
 import rngSource from '../base/rng.ts?raw';
@@ -51,6 +52,8 @@ export interface Reply {
   readonly tool?: string;
   readonly answer?: string;
   readonly values?: unknown;
+  /** What the class shows of itself, where it has a `view()`. */
+  readonly shown?: WrittenView;
 }
 
 /** What the class says in its static fields, as it says it. */

@@ -21,11 +21,13 @@ export interface WrittenRules {
  */
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
   const { declaration, settings, imperfect, shortened } = rules;
-  const { task, prompt } = episode;
+  const { task, prompt, shown } = episode;
   const heard = [prompt];
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
+  let earned: Readonly<Record<string, number>> | null = null;
   const worth = (): Unfinished => {
     const [{ parts = {} } = {}] = episode.ask([{ op: 'reward' }]);
+    earned = parts;
     return { success: isSolved(parts, settings), payoff: weightedReward(parts, settings) };
   };
   const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({
@@ -55,12 +57,17 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: list }]);
       const result = reply.text ?? reply.refused ?? '';
       heard.push(result);
-      steps.push({ turn, text: `${name}(${list.map((value) => JSON.stringify(value)).join(', ')})`, result });
+      steps.push({
+        turn,
+        text: `${name}(${list.map((value) => JSON.stringify(value)).join(', ')})`,
+        result,
+        shown: reply.shown ?? null,
+      });
       return outcome(reply, 'found');
     },
     answer([text = ''], turn) {
       const [reply = {}] = episode.ask([{ op: 'answer', text }]);
-      steps.push({ turn, text, result: '' });
+      steps.push({ turn, text, result: '', shown: reply.shown ?? null });
       return outcome(reply, 'answered');
     },
     needs: () => [],
@@ -68,7 +75,7 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     expert: (turn) => expert(turn) ?? moveWords(NOTHING_LEFT),
     demonstrate: (quality, draw, turn) =>
       (draw.next() < quality ? expert(turn) : null) ?? moveWords(imperfect(heard.join(' '), draw)),
-    view: () => ({ kind: 'calls', title: declaration.name, steps: [...steps] }),
+    view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
 }
 

@@ -5,6 +5,7 @@ import { NumberLine } from './NumberLine.tsx';
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledger })));
 const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));
+const Calls = lazy(() => import('./Calls.tsx').then((m) => ({ default: m.Calls })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
 /** What each drawing shows. */
@@ -13,7 +14,7 @@ export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: the move didn’t do what the agent asked.',
   sum: 'Computed from left to right. The agent sees the target only if the task states it.',
-  calls: 'What the agent called, and the answers of the environment.',
+  calls: 'What the agent called, what came back and, at the end, what the class paid.',
   passages: 'Shaded: words of the query. Boxed: the answer. The agent sees no marks and no struck-out text.',
   bandit: 'The agent sees only the names of the arms, not which one is risky.',
 };
@@ -60,8 +61,9 @@ function Kind({ view, turn, group, rows = 0, wide = false, secret = false }: Pro
       return <Grid view={view} turn={turn} group={group} />;
     case 'passages':
       return <Passages view={view} turn={turn} />;
-    case 'sum':
     case 'calls':
+      return <Calls {...{ view, turn, secret }} />;
+    case 'sum':
     case 'bandit':
       return <Ledger {...{ view, turn, secret }} />;
     default:

@@ -2,28 +2,26 @@ import type { EnvView } from '../../domain/envView.ts';
 import { short } from '../parts/numberText.ts';
 
 type Sum = Extract<EnvView, { kind: 'sum' }>;
-type Calls = Extract<EnvView, { kind: 'calls' }>;
 type Bandit = Extract<EnvView, { kind: 'bandit' }>;
 
 interface LedgerProps {
-  readonly view: Sum | Calls | Bandit;
+  readonly view: Sum | Bandit;
   readonly turn: number;
   readonly secret?: boolean; // what is wanted stays hidden
 }
 
-/** What needs no drawing: arithmetic or calls, a line a turn, or the two arms of a bandit. */
+/** What needs no drawing: arithmetic, a line a step, or the two arms of a bandit. */
 export function Ledger({ view, turn, secret = false }: LedgerProps) {
   return view.kind === 'bandit' ? <Arms view={view} /> : <Lines {...{ view, turn, secret }} />;
 }
 
-function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum | Calls }) {
-  const { steps } = view;
-  const { task, wanted } = view.kind === 'sum' ? view : { task: view.title, wanted: null };
+function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum }) {
+  const { task, wanted, steps } = view;
   return (
     <div className="ledger">
       <p>
         {task}{' '}
-        {!secret && wanted !== null && (
+        {!secret && (
           <>
             <span className="faint">target</span> <strong>{wanted}</strong>
           </>
@@ -34,10 +32,7 @@ function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum | Call
           <li key={step.turn} data-now={step.turn === turn} data-later={turn > 0 && step.turn > turn}>
             <span className="faint">{step.turn}</span>
             <span>{step.text}</span>
-            <strong data-right={step.result === String(wanted)}>
-              {view.kind === 'sum' && '= '}
-              {step.result}
-            </strong>
+            <strong data-right={step.result === String(wanted)}>= {step.result}</strong>
           </li>
         ))}
       </ol>

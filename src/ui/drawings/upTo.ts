@@ -7,7 +7,7 @@ export function viewUpTo(view: EnvView, turn: number, over: boolean): EnvView {
     case 'number-line':
       return { ...view, guesses: past(view.guesses) };
     case 'calls':
-      return { ...view, steps: past(view.steps) };
+      return { ...view, steps: past(view.steps), earned: over ? view.earned : null };
     case 'grid':
       return { ...view, moves: past(view.moves) };
     case 'sum':

@@ -9,6 +9,7 @@ import { readEnvironmentHash } from './environmentAddress.ts';
 import { EnvironmentBar } from './EnvironmentBar.tsx';
 import { place, useEnvironment } from './environmentStore.ts';
 import { keepReading } from './examine.ts';
+import { PausedAtFault } from './PausedAtFault.tsx';
 import { ReadingLine } from './ReadingLine.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
@@ -30,6 +31,7 @@ export function Environment() {
           </p>
         ))}
         <EnvironmentBar />
+        <PausedAtFault />
         {byLink && (
           <p className="note" role="status" data-testid="by-link">
             This file came by a link, so somebody else may have written it. It’s a program: read it first. It runs only

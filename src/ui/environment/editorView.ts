@@ -55,12 +55,15 @@ export function showEditor(parent: HTMLElement, { label, describedBy }: Labels):
     }),
   });
   markProblem(view);
+  const { wanted } = useEnvironment.getState();
+  if (wanted) goToLine(view, wanted.line); // asked for on another screen
   const stop = useEnvironment.subscribe((now, before) => {
     if (now.placed !== before.placed && now.file.text !== view.state.doc.toString()) replace(view, now.file.text);
     if (now.reading !== before.reading) markProblem(view);
     if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
   });
   return () => {
+    useEnvironment.setState({ wanted: null });
     stop();
     view.destroy();
   };

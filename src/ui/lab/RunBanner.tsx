@@ -14,6 +14,7 @@ import { courseWords, waitingWords } from '../run/sentences.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
+const MendFault = lazy(() => import('../environment/MendFault.tsx').then((m) => ({ default: m.MendFault })));
 const Preferences = lazy(() => import('../preferences/Preferences.tsx').then((m) => ({ default: m.Preferences })));
 const PreferenceBar = lazy(() =>
   import('../preferences/PreferenceBar.tsx').then((m) => ({ default: m.PreferenceBar })),
@@ -134,7 +135,9 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
         {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
       </div>
       <div className="row end">
-        <Remedy problem={problem} />
+        <Suspense>
+          <Remedy problem={problem} />
+        </Suspense>
         <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
           Dismiss
         </button>
@@ -149,6 +152,14 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const ready = useLive((s) => s.session === 'ready');
   const gone = fatal || cause === 'device-lost' || cause === 'silent';
   if (running && !gone) return null;
+  if (cause === 'environment-fault') return <MendFault />;
+  if (cause === 'needs-environment') {
+    return (
+      <button type="button" className="primary" onClick={() => location.assign('#/environment')}>
+        Write or open one
+      </button>
+    );
+  }
   const saved = gone ? latestStanding() : null;
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { actsIn } from '../../config/environments.ts';
+import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { counted } from '../parts/countText.ts';
 import { short } from '../parts/numberText.ts';
@@ -70,7 +70,7 @@ function Score() {
   const { played } = table;
   return (
     <span className="end play-score faint" data-testid="play-score">
-      {config.env} · {played.stop === null && `turn ${played.paid.length + 1} of ${turnsOf(config)} · `}
+      {taskName(config, table)} · {played.stop === null && `turn ${played.paid.length + 1}${turnsOf(config)} · `}
       reward {short(played.reward)}
     </span>
   );
@@ -100,8 +100,15 @@ function Tasks() {
   );
 }
 
-function turnsOf({ env, maxTurns }: RunConfig): number {
-  return actsIn('maxTurns', env) ? maxTurns : 1;
+/** An environment that a person wrote is known by its class. */
+function taskName({ env }: RunConfig, { played: { view } }: Table): string {
+  return view.kind === 'calls' ? view.title : env;
+}
+
+/** Of how many: a class that a person wrote keeps that to itself. */
+function turnsOf({ env, maxTurns }: RunConfig): string {
+  if (env === YOUR_ENVIRONMENT) return '';
+  return ` of ${actsIn('maxTurns', env) ? maxTurns : 1}`;
 }
 
 function heard(turns: number, words: number): string {

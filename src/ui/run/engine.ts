@@ -7,16 +7,17 @@ import type { PlayedTask } from '../../domain/playedTask.ts';
 import type { Attempt } from '../../domain/preferences.ts';
 import type { FolderTask } from '../../wire/folderMessages.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
+import { mendedRun } from '../../runs/mendedRun.ts';
 import type { Run } from '../../runs/run.ts';
 import type { PickedModel } from './pickedModel.ts';
 import { RunClient, type ToldEvent } from './runClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
 import { type Brought, flush, hear, type Resuming } from './runEvents.ts';
-import { setProblem, useLive } from './liveStore.ts';
+import { type Problem, setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pendingKnobs.ts';
-import { saveNow, takeCheckpoint } from '../runs/saving.ts';
+import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { SILENT_WORDS } from './workerWatch.ts';
@@ -61,6 +62,7 @@ export function pause(): void {
 export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') begin(false);
   else sendChanges();
+  if (useLive.getState().session === 'none') return; // nothing could begin
   useLive.setState({ running: false, stepping: true });
   send({ type: 'step', scale });
 }
@@ -69,11 +71,18 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 export function start(running: boolean): void {
   [resuming, waiting] = [null, null];
   const { wanted } = useConfig.getState();
-  launch({ config: wanted, run: running, ...broughtTo(wanted, { facts, environment }), ...besides(wanted) });
+  if (wanted.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
+  else launch({ config: wanted, run: running, ...broughtTo(wanted, { facts, environment }), ...besides(wanted) });
 }
 
-/** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
-export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
+const NO_ENVIRONMENT: Problem = {
+  message: 'There is no environment to train on yet.',
+  hint: 'Write one, or open the file of one. A link to a run never brings its environment along.',
+  ...{ fatal: false, fields: [], cause: 'needs-environment' },
+};
+
+/** Goes on from a checkpoint, paused unless told otherwise; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
+export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = false): void {
   const { checkpoint } = run;
   if (!checkpoint) return; // it can only be looked at
   resuming = { ...from, run };
@@ -83,7 +92,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
   launch({
     config: checkpoint.begun,
     from: checkpoint,
-    run: false,
+    run: running,
     ...broughtTo(checkpoint.begun, own),
     ...(kept && { kept }),
     ...besides(checkpoint.begun),
@@ -141,6 +150,14 @@ export function giveFacts(own: Facts | null): void {
 /** What runs begun from now on train on, where that is an environment that a person wrote: it is run as soon as one begins. */
 export function giveEnvironment(own: EnvironmentFile): void {
   environment = own;
+}
+
+/** Goes on, running, with another text of the environment that failed: from where the run is paused, else from the start. It is run. */
+export function goOnWith(file: EnvironmentFile): void {
+  environment = file;
+  const paused = latestCheckpoint() ?? resuming?.run ?? null;
+  if (paused) startFrom(mendedRun(paused, file), resuming ?? {}, true);
+  else start(true);
 }
 
 /** The environment that a person wrote and runs begun from now on train on; null before the first. */
@@ -233,7 +250,9 @@ function silent(is: boolean): void {
   }
   setProblem({
     message: `The training worker ${SILENT_WORDS}.`,
-    hint: 'It may be busy with a large model; this message goes away when it answers. If it is stuck, give it up.',
+    hint: brought.environment
+      ? 'Your environment may compute for very long; this message goes away when the worker answers. If it is stuck, end it: the run is kept as it was last saved.'
+      : 'It may be busy with a large model; this message goes away when it answers. If it is stuck, give it up.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });
 }

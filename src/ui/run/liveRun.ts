@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../runs/checkpoint.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { bareRun, type Change, type Run } from '../../runs/run.ts';
 import { type Opened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
@@ -28,7 +29,7 @@ export function beginRun(
   brought: Pick<Run, 'facts' | 'environment'>,
 ): void {
   listRun();
-  log = new RunLog({ ...(resumed ? inItsPlace(resumed, copy) : freshRun(event)), ...brought });
+  log = new RunLog({ ...(resumed ? inItsPlace(resumed, copy) : freshRun(event, brought.environment)), ...brought });
   log.hear(event);
   const { config, series, changes } = log.run;
   showCurves(log.series);
@@ -53,14 +54,14 @@ export function beginRun(
   }));
 }
 
-function freshRun({ config }: Opened): Run {
+function freshRun({ config }: Opened, file: EnvironmentFile | null): Run {
   const { runs, deleted } = useRuns.getState();
   const [before] = runs;
   const last = log?.run;
   // a run without an update leaves no gap in the numbers
   const free = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
   const id = free ? last.id : nextId();
-  return bareRun({ id, name: nameOf(config, before), started: new Date().toISOString(), begun: config });
+  return bareRun({ id, name: nameOf(config, before, file), started: new Date().toISOString(), begun: config });
 }
 
 function inItsPlace(resumed: Run, copy: boolean): Run {

@@ -18,6 +18,7 @@ export interface Problem {
   readonly fatal: boolean;
   readonly fields: readonly FieldName[];
   readonly cause?: ErrorCause;
+  readonly line?: number | null; // environment-fault: in the environment's file
 }
 
 /** none: nothing started. starting: the worker is asked, nothing came back yet. failed: it is gone. */
@@ -131,7 +132,7 @@ export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   void noteFailure(problem.message); // a worker asks for parts of its own
   useLive.setState((s) => {
     const over = fatal || s.session === 'starting';
-    const back = problem.cause === 'non-finite'; // between two updates, where the run was rolled back to
+    const back = problem.cause === 'non-finite' || problem.cause === 'environment-fault'; // between two updates, where the run was rolled back to
     return {
       problem,
       session: fatal ? 'failed' : over ? 'none' : s.session,

@@ -1,4 +1,6 @@
 import { parseConfig } from '../../config/config.ts';
+import { visible } from '../../base/visible.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
@@ -26,9 +28,9 @@ export type KeptMetric = (typeof KEPT_METRICS)[number];
 /** More knobs than that are no name. */
 export const MOST_NAMED = 3;
 
-/** A run named by its difference to the run before it, or to its preset where that says more. */
-export function nameOf(config: RunConfig, before: Run | undefined): string {
-  if (before) {
+/** A run named by its difference to the run before it, or to its preset where that says more; on an environment that a person wrote by its file. */
+export function nameOf(config: RunConfig, before: Run | undefined, file: EnvironmentFile | null = null): string {
+  if (before && !file) {
     const changed = differences(before.begun, config);
     if (changed.length === 0) return `like run ${before.id}`;
     if (changed.length <= MOST_NAMED) return changed.map((name) => change(name, before.begun, config)).join(', ');
@@ -38,7 +40,7 @@ export function nameOf(config: RunConfig, before: Run | undefined): string {
   const changed = differences(own, config);
   const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-  return `${presetNamed(preset).label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+  return `${file ? visible(file.name) : presetNamed(preset).label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
 }
 
 /** The name of a run with what was changed on its way, where that tells it apart from the run it began like. */

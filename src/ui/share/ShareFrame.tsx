@@ -4,6 +4,7 @@ import { type Panel, PANELS } from '../embed/panels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { CopyField } from './CopyField.tsx';
 import { frameSnippet } from './frameSnippet.ts';
+import { OwnEnvironment } from './OwnEnvironment.tsx';
 import { pageAddress, sharedHash } from './sharedAddress.ts';
 
 /** One panel for another page: the code that shows it there. */
@@ -24,6 +25,7 @@ export function ShareFrame() {
             </button>
           ))}
       </div>
+      <OwnEnvironment />
       <CopyField key={panel} text={frameSnippet(panel, address)} label="Code" copy="Copy code" lines={5} />
       <p className="small">
         <a href={address} target="_blank" rel="noopener">

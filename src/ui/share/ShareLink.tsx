@@ -6,6 +6,7 @@ import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { ChangedRun } from './ChangedRun.tsx';
 import { CopyField } from './CopyField.tsx';
+import { OwnEnvironment } from './OwnEnvironment.tsx';
 import { lookedAt, pageAddress, sharedHash } from './sharedAddress.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -37,6 +38,7 @@ export function ShareLink() {
           ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
           : `The link opens update ${selected.recorded} of this recording, with the rollout and token you selected.`}
       </p>
+      <OwnEnvironment />
       <ChangedRun />
       {named && (
         <label className="share-kernels">

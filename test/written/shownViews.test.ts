@@ -1,0 +1,79 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, test } from 'vitest';
+import type { EnvView } from '../../src/domain/envView.ts';
+import type { WrittenView } from '../../src/domain/writtenView.ts';
+import { Calls } from '../../src/ui/drawings/Calls.tsx';
+import { viewUpTo } from '../../src/ui/drawings/upTo.ts';
+import type { Reply } from '../../src/written/sandbox.ts';
+import { acting, sandboxOf } from './machine.ts';
+
+const OPEN = { op: 'open', id: 0, split: 'train', index: 0, chance: [1, 2, 3] } as const;
+const CALL = { op: 'call', id: 0, tool: 'act', values: ['x'] } as const;
+
+/** What a class with this body of `view()` replies when it begins and when it is called. */
+async function replies(view: string): Promise<readonly Reply[]> {
+  const sandbox = await sandboxOf(acting('this.seen++; return "done";', '', `view() { ${view} }`));
+  return sandbox.serve([OPEN, CALL]);
+}
+
+const SHOWN: readonly (readonly [string, string, WrittenView])[] = [
+  ['a text', 'return `seen ${this.seen}`;', { kind: 'text', text: 'seen 1' }],
+  ['a text by name', 'return { text: "x" };', { kind: 'text', text: 'x' }],
+  ['a table', 'return { table: [["a", "b"], [1, this.seen]] };', { kind: 'table', rows: [['a', 'b'], ['1', '1']] }], // prettier-ignore
+  ['a grid of letters', 'return { grid: ["ab", "cd"] };', { kind: 'grid', rows: [['a', 'b'], ['c', 'd']] }], // prettier-ignore
+  [
+    'a line',
+    'return { line: { from: 0, to: 9, marks: { here: 3 } } };',
+    { kind: 'line', from: 0, to: 9, marks: [{ name: 'here', at: 3 }] },
+  ],
+];
+
+test.each(SHOWN)('a class shows %s, before its first turn and after each', async (_, view, shown) => {
+  const [begun, called] = await replies(view);
+  expect(called).toMatchObject({ text: 'done', shown });
+  expect(begun?.shown?.kind).toBe(shown.kind);
+});
+
+test.each([
+  ['nothing', 'return;'],
+  ['a list of rows that are no rows', 'return { grid: [1, 2] };'],
+  ['more rows than are drawn', 'return { grid: new Array(31).fill("a") };'],
+  ['a line that ends before it begins', 'return { line: { from: 3, to: 1 } };'],
+])('a view of %s is a fault of the class, and says what a view is', async (_, view) => {
+  const [begun] = await replies(view);
+  expect(begun?.problem).toMatch(/^view\(\) returned .*\{ table: rows \}/);
+});
+
+test('a view that fails is a fault at its line; one with a long text or cell is cut', async () => {
+  const [begun] = await replies('throw new Error("no");');
+  expect(begun).toMatchObject({ problem: 'view() failed: no', line: 4 });
+  const [long] = await replies('return "x".repeat(1e5);');
+  expect(long?.shown).toEqual({ kind: 'text', text: 'x'.repeat(2000) });
+  const [cells] = await replies('return { table: [["y".repeat(1e5)]] };');
+  expect(cells?.shown).toEqual({ kind: 'table', rows: [['y'.repeat(60)]] });
+});
+
+const view: Extract<EnvView, { kind: 'calls' }> = {
+  ...{ kind: 'calls', title: 'Numbers', prompt: 'Find <b>it</b>', shown: { kind: 'text', text: 'before' } },
+  steps: [
+    { turn: 1, text: 'guess(3)', result: 'more', shown: { kind: 'grid', rows: [['ab', 'c']] } },
+    { turn: 2, text: 'guess(5)', result: 'found', shown: { kind: 'line', from: 0, to: 9, marks: [{ name: 'n', at: 5 }] } }, // prettier-ignore
+  ],
+  earned: { right: 1, close: 0.5 },
+};
+const drawn = (turn: number) => renderToStaticMarkup(createElement(Calls, { view, turn }));
+
+test('the board shows the prompt as text, each call with its answer, what the class shows at the turn in view, and what it paid', () => {
+  expect(drawn(2)).toContain('Find &lt;b&gt;it&lt;/b&gt;');
+  expect(drawn(1)).toContain('guess(5)');
+  expect(drawn(1)).toContain('aria-label="ab c"');
+  expect(drawn(1)).not.toContain('board-line');
+  expect(drawn(2)).toContain('inset-inline-start:55.5');
+  expect(drawn(2)).toMatch(/close <b>\+0\.5/);
+});
+
+test('what a class paid is not told before the rollout is over', () => {
+  expect(viewUpTo(view, 1, false)).toMatchObject({ earned: null, steps: [{ turn: 1 }] });
+  expect(viewUpTo(view, 2, true)).toMatchObject({ earned: view.earned });
+});
