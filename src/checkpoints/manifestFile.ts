@@ -1,7 +1,7 @@
 import { baseName } from '../base/baseName.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
-import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
+import { type EnvironmentFile, environmentSum, MOST_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { type Facts, isFacts } from '../facts/facts.ts';
 import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/jsonFile.ts';
@@ -91,6 +91,7 @@ function readEnvironment(named: unknown, bytes: Uint8Array | undefined): Environ
   const wrong = (got: string, want: string) =>
     new FormatError([{ file: FILES.environment, place: '', got, want, remedy }]);
   if (!bytes) throw wrong('no such file', 'the environment that the run trains on');
+  if (bytes.length > MOST_ENVIRONMENT_BYTES) throw wrong(`${bytes.length} bytes`, `at most ${MOST_ENVIRONMENT_BYTES}`);
   const file = { name: baseName(name), text: new TextDecoder().decode(bytes) };
   const found = environmentSum(file);
   if (found === sum) return file;

@@ -114,6 +114,10 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await still(page);
   const { update } = await read(page);
 
+  await page.keyboard.press('s');
+  await page.getByTestId('link-leaves-environment').getByText('loops.ts').waitFor();
+  await page.keyboard.press('Escape');
+
   const zip = await exported(page);
   const files = filesOfZip('run.zip', zip);
   expect(new TextDecoder().decode(files.get(FILES.environment))).toBe(MENDED);
@@ -122,10 +126,14 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   expect(problems).toEqual([]);
   await page.context().close();
 
-  const other = await visitStill(browser, { viewport: PHONE });
+  // a link brings the knobs alone
+  const other = await visitStill(browser, { viewport: PHONE, hash: KNOBS });
   const asked: string[] = [];
   other.page.on('request', (request) => asked.push(request.url()));
   const sandbox = () => asked.filter((url) => /\/(?:quickjs|openWritten)-/.test(url)).length;
+  await stepOnce(other.page);
+  await other.page.getByTestId('problem').getByRole('button', { name: 'Write or open one' }).waitFor();
+  expect(await read(other.page)).toMatchObject({ session: 'none', stepping: false });
   await drop(other.page, { 'run.zip': zip });
   const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
   const program = dialog.getByTestId('program-in-run');
