@@ -1,4 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { useEnvironment } from '../../src/ui/environment/environmentStore.ts';
 import { useFacts } from '../../src/ui/knobs/factsStore.ts';
 import { take } from '../../src/ui/shell/dropTakers.ts';
 import { dismissNotices, useNotices } from '../../src/ui/shell/notices.ts';
@@ -20,7 +21,8 @@ test.each([
   await drop(name, content);
   const [said] = useNotices.getState().sentences;
   expect(said).toContain(`“${name}”`);
-  for (const format of ['GGUF', 'safetensors', 'zip', 'JSON Lines', 'Parquet', 'CSV']) expect(said).toContain(format);
+  for (const format of ['GGUF', 'safetensors', 'zip', 'JSON Lines', 'Parquet', 'CSV', 'TypeScript'])
+    expect(said).toContain(format);
   expect(useFacts.getState()).toMatchObject({ facts: null, problems: [], dropped: 0 });
 });
 
@@ -30,4 +32,18 @@ test('a table is facts whatever is wrong with it, and text where each of its lin
   await drop('facts.txt', 'Ada,author,Nabokov\nPnin,author,Nabokov');
   expect(useFacts.getState().facts?.triples).toHaveLength(2);
   expect(useNotices.getState().sentences).toEqual([]);
+});
+
+test('a dropped TypeScript file is opened where environments are written, and what was there can be brought back', async () => {
+  const assign = vi.fn();
+  vi.stubGlobal('location', { assign });
+  const { file } = useEnvironment.getState();
+  await drop('mine.ts', 'export default class Mine {}\r\n');
+  vi.unstubAllGlobals();
+  expect(useEnvironment.getState()).toMatchObject({
+    file: { name: 'mine.ts', text: 'export default class Mine {}\n' },
+    before: file,
+    check: null,
+  });
+  expect(assign).toHaveBeenCalledWith('#/environment');
 });

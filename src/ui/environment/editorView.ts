@@ -54,12 +54,12 @@ export function showEditor(parent: HTMLElement, { label, describedBy }: Labels):
       ],
     }),
   });
-  markProblem(view);
+  mark(view);
   const { wanted } = useEnvironment.getState();
   if (wanted) goToLine(view, wanted.line); // asked for on another screen
   const stop = useEnvironment.subscribe((now, before) => {
     if (now.placed !== before.placed && now.file.text !== view.state.doc.toString()) replace(view, now.file.text);
-    if (now.reading !== before.reading) markProblem(view);
+    if (now.reading !== before.reading || now.check !== before.check) mark(view);
     if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
   });
   return () => {
@@ -86,17 +86,26 @@ function replace(view: EditorView, text: string): void {
   });
 }
 
-/** What keeps the text from being an environment, at its line. */
-function markProblem(view: EditorView): void {
-  const { reading } = useEnvironment.getState();
+/** What keeps the text from being an environment, and what the check found in it, at their lines. */
+function mark(view: EditorView): void {
+  const { reading, check } = useEnvironment.getState();
   const { doc } = view.state;
-  if (!reading || reading.text !== doc.toString()) return;
-  const { problem } = reading.found;
+  const text = doc.toString();
+  if (reading?.text !== text) return; // marks move with the text until it is read
+  const at = (line: number, severity: Diagnostic['severity'], message: string): Diagnostic => {
+    const { from, to, text: code } = doc.line(Math.min(Math.max(1, line), doc.lines));
+    return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
+  };
   const marks: Diagnostic[] = [];
-  if (problem) {
-    const line = doc.line(Math.min(problem.line ?? 1, doc.lines));
-    const from = line.from + (/^\s*/.exec(line.text)?.[0].length ?? 0);
-    marks.push({ from, to: line.to, severity: 'error', message: problem.says });
+  if (reading.found.problem) marks.push(at(reading.found.problem.line ?? 1, 'error', reading.found.problem.says));
+  if (check?.state === 'done' && check.text === text && check.found.problem === null) {
+    for (const { line, kind, text: says } of check.found.report.findings)
+      if (line !== null) marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
   }
-  view.dispatch(setDiagnostics(view.state, marks));
+  view.dispatch(
+    setDiagnostics(
+      view.state,
+      marks.toSorted((a, b) => a.from - b.from),
+    ),
+  );
 }
