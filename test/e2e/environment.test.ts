@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { environmentHash } from '../../src/ui/environment/environmentAddress.ts';
 import { launch, PHONE, toScreen, visitStill } from './lab.ts';
 
@@ -108,18 +108,27 @@ export default class Spins {
 
 test('a file from a link is shown and named as such, and runs only after a press; what was written before comes back', async () => {
   const hash = environmentHash({ name: 'spins.ts', text: SPINS }) ?? '';
-  const { page, problems } = await visitStill(browser, { hash });
+  const { page, problems } = await visitStill(browser);
   const code = asked(page);
+  await page.goto('about:blank');
+  await page.goto(inject('baseURL') + hash);
   await page.getByTestId('by-link').waitFor();
   await page.getByTestId('reading').getByText('Spins').waitFor();
+  /** Neither runs a check nor did one. */
+  const unchecked = async () => {
+    await check(page).getByRole('button', { name: 'Check' }).waitFor();
+    expect(await check(page).getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    expect(await check(page).getByTestId('verdict').count()).toBe(0);
+    expect(new Set(code())).toEqual(new Set(['Environment', 'Editor', 'examiner']));
+  };
+  await unchecked();
   expect(await kept(page)).toEqual({ name: 'spins.ts', text: SPINS, byLink: true });
   expect(new URL(page.url()).hash).toBe(HASH); // what is written from here on is not in the address
 
   await page.reload();
   await page.getByTestId('by-link').waitFor();
   await page.getByTestId('reading').getByText('Spins').waitFor();
-  expect(new Set(code())).toEqual(new Set(['Environment', 'Editor', 'examiner']));
-  expect(await check(page).getByTestId('verdict').count()).toBe(0);
+  await unchecked();
   await check(page).getByRole('button', { name: 'Check' }).click();
   await check(page).locator('[data-testid="verdict"][data-faults="1"]').waitFor();
   await page.getByRole('button', { name: 'Back to guessTheWord.ts' }).click();
