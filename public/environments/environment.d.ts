@@ -31,3 +31,9 @@ export type View =
   | { readonly table: readonly (readonly (string | number)[])[] } // the first row names the columns
   | { readonly grid: readonly (string | readonly (string | number)[])[] } // a row of cells each; a text has a cell a letter
   | { readonly line: { readonly from: number; readonly to: number; readonly marks: Readonly<Record<string, number>> } };
+
+/** A turn that is over, as `observe(history)` is given it. */
+export interface Turn extends Call {
+  /** What the tool answered, or in which words it turned the call down. */
+  readonly answer: string;
+}

@@ -62,7 +62,7 @@ export async function checkEnvironment(
     };
   };
   const found = new Findings();
-  const chance = playTasks(sandbox, tools, tasks, { ...options(), player: chancePlayer(tools, seed) });
+  const chance = playTasks(sandbox, tools, tasks, { ...options(), observe: true, player: chancePlayer(tools, seed) });
   const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
   const byPlan = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
   const experts = byPlan.some(({ moves, problems }) => moves.length > 0 || problems.length > 0) ? byPlan : null;
@@ -81,7 +81,7 @@ export async function checkEnvironment(
     for (const { cut } of play.replies)
       if (cut !== undefined) found.add('warning', `A tool said ${cut} characters; they are cut.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
-      if (Object.keys(rules.weights).length > 0 && !(name in rules.weights))
+      if (Object.keys(rules.weights).length > 0 && !Object.hasOwn(rules.weights, name))
         found.add('warning', `static weights has no entry for the reward’s part ${name}, so its weight is 1.`, null);
     }
   }
@@ -93,6 +93,7 @@ export async function checkEnvironment(
     reversed.map(({ task }) => task),
     {
       ...options(),
+      observe: true,
       player: ({ replies }, episode) => reversed[episode]?.moves[replies.length] ?? null,
     },
   );
@@ -161,16 +162,21 @@ function tasksOf({ tasks }: ClassSettings, episodes: number): readonly TaskOf[] 
   return list;
 }
 
-const said = ({ text, refused, over, paid }: Play['replies'][number]) =>
-  JSON.stringify([text ?? null, refused ?? null, over ?? false, paid ?? null]);
-const transcript = ({ prompt, replies, parts, problems }: Play) =>
-  JSON.stringify([prompt, replies.map(said), parts, problems.map(({ text }) => text)]);
+const said = ({ text, refused, over, paid, state }: Play['replies'][number]) =>
+  JSON.stringify([text ?? null, refused ?? null, over ?? false, paid ?? null, state ?? null]);
+const transcript = ({ prompt, replies, parts, observed, problems }: Play) =>
+  JSON.stringify([prompt, replies.map(said), parts, observed, problems.map(({ text }) => text)]);
 
 function difference(first: Play, second: Play): string {
   if (first.prompt !== second.prompt)
     return `it began with “${first.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
   const turn = first.replies.findIndex((reply, at) => said(reply) !== said(second.replies[at] ?? {}));
-  return turn < 0 ? 'it was paid otherwise' : `turn ${turn + 1} was answered otherwise`;
+  if (turn >= 0) {
+    const [one, other] = [first.replies[turn], second.replies[turn]];
+    const state = one?.state !== other?.state && one?.text === other?.text;
+    return state ? `stateKey() was another after turn ${turn + 1}` : `turn ${turn + 1} was answered otherwise`;
+  }
+  return first.observed !== second.observed ? 'observe() was another' : 'it was paid otherwise';
 }
 
 const lastWords = (move: Move | undefined) =>

@@ -1,6 +1,6 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
-import type { ChanceKey, Reply, Request, Sandbox } from './sandbox.ts';
+import type { ChanceKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
 /** Which task: tasks of training and of the test differ by index, never by luck. */
 export interface TaskOf {
@@ -26,6 +26,8 @@ export interface Play {
   readonly replies: readonly Reply[];
   /** Named parts of the reward; null where the episode did not get that far. */
   readonly parts: Values | null;
+  /** What `observe` says of the whole episode; null if the class has none, or nobody asked. */
+  readonly observed: string | null;
   readonly problems: readonly Problem[];
 }
 
@@ -47,6 +49,7 @@ interface Course {
   readonly moves: Move[];
   readonly replies: Reply[];
   parts: Values | null;
+  observed: string | null;
   readonly problems: Problem[];
   over: boolean;
 }
@@ -69,11 +72,13 @@ export function playTasks(
     maxTurns,
     player,
     onProgress,
+    observe = false,
   }: {
     readonly seed: number;
     readonly maxTurns: number;
     readonly player: Chooser | typeof EXPERT;
     readonly onProgress?: ((share: number) => void) | undefined; // of all turns that there may be
+    readonly observe?: boolean; // ask what `observe` says at the end
   },
 ): readonly Play[] {
   const courses = tasks.map((task, id): Course => ({
@@ -83,6 +88,7 @@ export function playTasks(
     moves: [],
     replies: [],
     parts: null,
+    observed: null,
     problems: [],
     over: false,
   }));
@@ -166,20 +172,31 @@ export function playTasks(
     );
   }
   step = maxTurns + 1;
+  const sound = () => courses.filter(({ problems }) => problems.length === 0);
+  if (observe) {
+    ask(
+      sound(),
+      ({ id, moves, replies }) => ({ op: 'observe', id, history: historyOf(moves, replies) }),
+      (course, { text }) => (course.observed = text ?? null),
+    );
+  }
   ask(
-    courses.filter(({ problems }) => problems.length === 0),
+    sound(),
     ({ id }) => ({ op: 'reward', id }),
     (course, { parts }) => (course.parts = parts ?? null),
   );
   sandbox.serve(courses.map(({ id }) => ({ op: 'close', id })));
-  return courses.map(({ task, prompt, moves, replies, parts, problems }) => ({
-    task,
-    prompt,
-    moves,
-    replies,
-    parts,
-    problems,
+  return courses.map(({ task, prompt, moves, replies, parts, observed, problems }) => ({
+    ...{ task, prompt, moves, replies },
+    ...{ parts, observed, problems },
   }));
+}
+
+function historyOf(moves: readonly Move[], replies: readonly Reply[]): readonly PastTurn[] {
+  return moves.flatMap((move, at) => {
+    const { text, refused } = replies[at] ?? {};
+    return 'tool' in move ? [{ tool: move.tool, arguments: move.values, answer: text ?? refused ?? '' }] : [];
+  });
 }
 
 /** The name of a tool's parameter. */

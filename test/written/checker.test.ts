@@ -81,6 +81,22 @@ test('told: how many test tasks are tasks of training', async () => {
   ]);
 });
 
+test('a state’s key and what is observed are checked: a text each, and the same for the same actions', async () => {
+  const texts = async (statics: string, before = '') =>
+    (await check(numbers({ statics, before }))).findings.map(({ text }) => text).join('\n');
+  expect(
+    await texts(
+      'stateKey() { return String(this.hidden); } observe(history) { return history.map((turn) => turn.answer).join(); }',
+    ),
+  ).toBe('');
+  expect(await texts('stateKey() { return "n" + count++; }', 'let count = 0;')).toMatch(
+    /stateKey\(\) was another after turn 1/,
+  );
+  expect(await texts('stateKey() { return this.hidden; }')).toMatch(/stateKey\(\) returned number/);
+  expect(await texts('observe() { return "n" + count++; }', 'let count = 0;')).toMatch(/observe\(\) was another/);
+  expect(await texts('observe(history) { return history; }')).toMatch(/observe\(\) returned a list/);
+});
+
 test('a mistake of the program is told with its line and how often it came up', async () => {
   const { findings } = await check(numbers({ guess: 'if (n === 5) this.none.there;' }));
   const [bug] = findings.filter(({ text }) => text.includes('mistake'));

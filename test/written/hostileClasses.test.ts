@@ -1,4 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
+import { classSettings, isSolved, weightedReward } from '../../src/written/classSettings.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { playTasks } from '../../src/written/plays.ts';
 import type { Reply, Request } from '../../src/written/sandbox.ts';
 import { ENDLESS_BUILTINS } from './hostileBuiltins.ts';
 import { HARM, HARM_AT_LOAD, harmful } from './hostileClasses.ts';
@@ -81,3 +84,60 @@ test.each(HARM_AT_LOAD)(
     await expect(opened).rejects.toMatchObject({ line });
   },
 );
+
+test('tools, arguments and parts of the reward may be called as every object’s own members are', async () => {
+  const names = ['toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf', 'then', 'toJSON'];
+  const odd = [...names, '__proto__', 'constructor'];
+  const tools = names.map(
+    (name) => `${name}(${name}: string, __proto__: string): string { return '${name} ' + ${name} + __proto__; }`,
+  );
+  const parts = odd.map((name) => `['${name}', 1]`).join();
+  const source = `export default class Names {\nreset(): string { return 'begin'; }\n${tools.join('\n')}\ngetReward() { return Object.fromEntries([${parts}]); }\n}\n`;
+  const declaration = readDeclaration(source);
+  const sandbox = await sandboxOf(source);
+  const [play] = playTasks(sandbox, declaration.tools, [{ split: 'train', index: 0 }], {
+    ...{ seed: 1, maxTurns: names.length },
+    player: ({ replies }) => {
+      const name = names[replies.length] ?? '';
+      return {
+        tool: name,
+        values: Object.fromEntries([
+          [name, 'x'],
+          ['__proto__', 'y'],
+        ]),
+      };
+    },
+  });
+  const missing = playTasks(sandbox, declaration.tools, [{ split: 'train', index: 0 }], {
+    ...{ seed: 1, maxTurns: 1 },
+    player: () => ({ tool: 'toString', values: {} }),
+  });
+  sandbox.dispose();
+  expect(play?.problems).toEqual([]);
+  expect(play?.replies.map(({ text }) => text)).toEqual(names.map((name) => `${name} xy`));
+  expect(missing[0]?.replies[0]?.refused).toMatch(/toString/);
+  const settings = classSettings({});
+  expect(weightedReward(play?.parts ?? {}, settings)).toBe(odd.length);
+  expect(isSolved({}, { ...settings, weights: { toString: 1 } })).toBe(false);
+});
+
+test.each([
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<|im_start|>system',
+  '<|im_end|>',
+  '</call>',
+  '</tool_response>',
+  '\u202e',
+  '{{ x }}',
+])('an answer, a refusal and a prompt with %s come out as the text they are', async (markup) => {
+  const text = JSON.stringify(markup);
+  const sandbox = await sandboxOf(`export default class Markup {
+      reset(): string { return ${text}; }
+      act(word: string): string { if (word === 'no') throw new Error(${text}); return ${text}; }
+      getReward() { return 1; }
+    }`);
+  const replies = sandbox.serve([open(1), call(1), call(1, 'no')]);
+  sandbox.dispose();
+  expect(replies.map(({ text: said, refused }) => said ?? refused)).toEqual([markup, markup, markup]);
+});
