@@ -142,7 +142,7 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   expect(await axe(other.page, undefined, 'dialog')).toEqual([]);
   expect(sandbox()).toBe(0);
   expect((await read(other.page)).session).toBe('none');
-  await dialog.getByRole('button', { name: `Run loops.ts and continue from update ${update}` }).click();
+  await dialog.getByRole('button', { name: `Run loops.ts from update ${update}` }).click();
   await at(other.page, update);
   expect(sandbox()).toBe(2);
   expect(other.problems).toEqual([]);

@@ -91,7 +91,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
           <Icon name="restart" />{' '}
           {foreign
             ? 'Train from it'
-            : `${run.environment ? `Run ${visible(run.environment.name)} and continue` : 'Continue'} from update ${progress.update}`}
+            : `${run.environment ? `Run ${visible(run.environment.name)}` : 'Continue'} from update ${progress.update}`}
         </button>
         <button type="button" className="quiet" onClick={closeImport}>
           Cancel

@@ -5,7 +5,7 @@ import { useLive } from '../run/liveStore.ts';
 import { goToLine, place, useEnvironment } from './environmentStore.ts';
 
 /** What can be done where the environment that a person wrote has failed: mend it in the editor, and go on with what stands there. */
-export function MendFault() {
+export function MendFault({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
   const mended = useEnvironment((s) => s.file);
   const failed = givenEnvironment();
@@ -18,7 +18,7 @@ export function MendFault() {
         </button>
       )}
       <button type="button" className={differs ? 'quiet' : 'primary'} onClick={() => openEditor(line)}>
-        Open the editor{line !== null && ` at line ${line}`}
+        {inEditor ? 'Go to' : 'Open the editor at'} {line === null ? 'the file' : `line ${line}`}
       </button>
     </>
   );

@@ -7,9 +7,11 @@ export function PausedAtFault() {
   if (problem?.cause !== 'environment-fault') return null;
   return (
     <div className="note bad stack" role="status" data-testid="paused-at-fault">
-      <p>{problem.message}</p>
+      <p>
+        {problem.message} {problem.hint}
+      </p>
       <div className="row">
-        <MendFault />
+        <MendFault inEditor />
       </div>
     </div>
   );

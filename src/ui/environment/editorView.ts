@@ -63,7 +63,6 @@ export function showEditor(parent: HTMLElement, { label, describedBy }: Labels):
     if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
   });
   return () => {
-    useEnvironment.setState({ wanted: null });
     stop();
     view.destroy();
   };

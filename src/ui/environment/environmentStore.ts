@@ -64,7 +64,7 @@ export function place({ name, text }: EnvironmentFile, byLink: boolean): void {
   const { file: old, before, placed } = useEnvironment.getState();
   const same = old.text === text; // it is no more one's own than it was
   const file = { name, text, byLink: same ? old.byLink : byLink };
-  keep({ file, refused: null, check: null, placed: placed + 1, before: same ? before : old });
+  keep({ file, refused: null, check: null, wanted: null, placed: placed + 1, before: same ? before : old });
 }
 
 /** Brings back what stood here before; what stands here now can be brought back the same way. */
