@@ -101,8 +101,9 @@ function environment() {
   const uv = ['-m', 'uv', 'pip', 'install', '--quiet', '--no-cache', '--python', interpreter];
   for (const list of lists) {
     const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
+    const apart = list.includes('apart') ? ['--target', path.join(folder, 'apart')] : []; // whose own packages do
     const installed = (hasUv ? [uv, pip] : [pip]).some((install) => {
-      const packages = [...install, ...alone, '-r', path.join(tests, list)];
+      const packages = [...install, ...alone, ...apart, '-r', path.join(tests, list)];
       return spawnSync(interpreter, packages, { cwd: root, stdio: 'inherit' }).status === 0;
     });
     if (!installed) {

@@ -1,4 +1,5 @@
 import { toolSchema } from '../../text/toolSchema.ts';
+import { meteredMachine } from '../meteredMachine.ts';
 import { LIMITS, machinePrograms } from '../sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
@@ -35,7 +36,7 @@ export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Ui
   };
   const encoder = new TextEncoder();
   const files = Object.entries(texts).map(([name, text]) => [name, encoder.encode(text)] as const);
-  return new Map([...files, ['machine/quickjs.wasm', given.machine]]);
+  return new Map([...files, ['machine/quickjs.wasm', meteredMachine(given.machine)]]);
 }
 
 /** What the Python modules read: everything about the environment that isn't its program. */

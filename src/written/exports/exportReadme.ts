@@ -1,3 +1,4 @@
+import { LIMITS } from '../sandbox.ts';
 import type { Exported } from './exportInput.ts';
 import { TRL_VERSION } from './trlExport.ts';
 import { VERIFIERS_VERSION } from './verifiersExport.ts';
@@ -81,9 +82,9 @@ Training with verl needs a GPU and was not tried. Its own classes load tools and
 
 ## Limits
 
-- **Enforced, as on the page:** the work of one call (a count, so it's the same on every machine), ${String(64)} MB of memory for all episodes of a process, the depth of calls, the number of turns.
+- **Enforced, as on the page:** the work of one call (a count, so it's the same on every machine), ${LIMITS.memoryBytes / 1e6} MB of memory for all episodes of a process, the depth of calls, the number of turns.
 - **Not enforced:** a limit in seconds. The format penalty: on the page a refused call costs \`invalidPenalty\`; here only \`getReward()\` counts. \`turnReward()\` is paid to nobody in TRL and verifiers; OpenEnv reports it as \`turn_reward\`, verl as the tool's reward.
-- **A fault of the environment**, such as an exception in \`getReward()\`, raises \`EnvironmentFault\` with the line in \`environment.ts\`. TRL and verl take an exception in a tool for the tool's answer; it's raised again when the reward is asked for.
+- **A fault of the environment**, such as an exception in \`getReward()\`, raises \`EnvironmentFault\` with the line in \`environment.ts\`. TRL and verl take an exception in a tool for the tool's answer; it's raised again when the reward is asked for. A call that hangs inside the virtual machine itself ends it, and every other episode of that process has the same fault; the next episode gets a new machine.
 - One process has one machine, which serves one call at a time.${renamed ? `\n- Names that Python can't have got an underscore: ${renamed}.` : ''}
 
 To change the environment, change its file and export it again. \`machine/environment.js\` is the program without its types.

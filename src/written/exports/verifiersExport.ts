@@ -32,6 +32,8 @@ import verifiers.v1 as vf
 
 from playground_episode import SYSTEM, TASKS, WEIGHTS, Episode
 
+__all__ = ["${className}Taskset"]
+
 
 class Played(vf.State):
     """The calls of a rollout so far. The toolset runs in a process of its own; the rewards play these calls again."""

@@ -1,5 +1,5 @@
 // Environments that a person wrote, exported, and 1,000 episodes of each as the sandbox plays them: test_environments.py plays them again.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Purpose, random } from '../../../src/base/rng.ts';
@@ -21,11 +21,15 @@ import { ODD_ENVIRONMENT } from '../../written/oddEnvironment.ts';
 const out = process.argv[2] ?? '.';
 const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 const shipped = (name: string) => readFileSync(path.join('public', 'environments', `${name}.ts`), 'utf8');
+const templates = readdirSync(path.join('public', 'environments'))
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+  .map((file) => file.slice(0, -'.ts'.length));
 const ENVIRONMENTS: Readonly<Record<string, string>> = {
-  guessTheWord: shipped('guessTheWord'),
-  keyValueStore: shipped('keyValueStore'),
+  ...Object.fromEntries(templates.map((name) => [name, shipped(name)])),
   odd: ODD_ENVIRONMENT,
   endless: shipped('guessTheWord').replace('this.guesses.push(word);', 'for (;;);'),
+  // inside the virtual machine, where only ending it helps
+  stuck: shipped('guessTheWord').replace('this.guesses.push(word);', "'a'.repeat(1e6).indexOf('a'.repeat(5e5) + 'b');"),
 };
 
 for (const [name, text] of Object.entries(ENVIRONMENTS)) {
@@ -54,16 +58,14 @@ for (const [name, text] of Object.entries(ENVIRONMENTS)) {
       values: Object.fromEntries(Object.keys(move.values).map((key) => [key, kind === 3 ? null : [1]])),
     };
   };
-  const players = [chance, EXPERT, mistaken, nonsensePlayer(tools, 3)] as const;
-  const lines = players.flatMap((player, at) => {
-    const tasks = Array.from({ length: 250 }, (_, i): TaskOf => {
+  const players = { chance, expert: EXPERT, mistaken, nonsense: nonsensePlayer(tools, 3) } as const;
+  const lines = Object.entries(players).flatMap(([by, player], at) => {
+    const tasks = Array.from({ length: name === 'stuck' ? 1 : 250 }, (_, i): TaskOf => {
       const split = i % 5 === 4 ? 'test' : 'train';
       return { split, index: (31 * i + at) % settings.tasks[split] };
     });
     const plays = playTasks(sandbox, tools, tasks, { seed: TASK_SEED, maxTurns: settings.maxTurns, player });
-    return plays.map((play) =>
-      JSON.stringify({ ...play, expert: player === EXPERT, reward: weightedReward(play.parts ?? {}, settings) }),
-    );
+    return plays.map((play) => JSON.stringify({ ...play, by, reward: weightedReward(play.parts ?? {}, settings) }));
   });
   writeFileSync(path.join(folder, 'episodes.jsonl'), `${lines.join('\n')}\n`);
   sandbox.dispose();

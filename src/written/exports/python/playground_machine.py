@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import threading
 from collections import deque
@@ -22,10 +23,16 @@ HERE = Path(__file__).resolve().parent
 MACHINE = HERE / "machine"
 RULES: dict[str, Any] = json.loads((MACHINE / "environment.json").read_text(encoding="utf-8"))
 TOO_LONG = "computed too long and was stopped."
+LINES = (HERE / "environment.ts").read_text(encoding="utf-8").count("\n") + 1
+WHERE = {"open": "reset()", "call": "A tool", "answer": "answer()", "expert": "expert()", "reward": "getReward()", "close": "The end of an episode"}
 
 
 class EnvironmentFault(Exception):
     """A fault of the environment itself, with the place in environment.ts if it is known. No fault of the agent."""
+
+
+class _Ended(Exception):
+    """Ends the machine from inside a call that comes to no end. Nothing of it can be used after that."""
 
 
 class _Thrown(Exception):
@@ -41,7 +48,10 @@ class Machine:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._work = 0
+        self._work, self._work_inside = 0, 0
+        self._served = -1  # which request of the list
+        self._stack = ""  # where the environment was when its machine was ended
+        self.ended: str | None = None
         self._closing: deque[int] = deque()  # episodes that nobody holds any more
         self._count = 0
         engine = wasmtime.Engine()
@@ -74,20 +84,37 @@ class Machine:
             self._memory.write(self._store, b"\1" * length, at)
             return 0
 
-        def host_interrupt() -> int:
+        most = RULES["limits"]["work"]
+
+        def host_interrupt() -> int:  # after ten thousand calls and turns of the program's own loops
             self._work += 1
-            return int(self._work > RULES["limits"]["work"])
+            return int(self._work > most or self._work_inside > most)
+
+        def fd_close(_: int) -> int:  # after a million turns of the machine's own loops; it has no files to close
+            self._work_inside += 1
+            if self._work_inside <= 2 * most:
+                return 0
+            self._start()
+            if not self._stack:
+                self._stack = "unknown"
+                self._stack = self._text(self._evaluate("new Error().stack", "playground.js"))
+            raise _Ended(TOO_LONG)
 
         def host_call(*_: int) -> int:  # `begin`, the only function that the host gives it: another request begins
-            self._work = 0
+            self._start()
+            self._served += 1
             return self._do("qjs_dup_value", self._undefined)
 
         return {
             "clock_time_get": clock_time_get,
             "random_get": random_get,
+            "fd_close": fd_close,
             "host_interrupt": host_interrupt,
             "host_call": host_call,
         }
+
+    def _start(self) -> None:
+        self._work, self._work_inside = 0, 0
 
     def _do(self, name: str, *arguments: int) -> int:
         return self._exports[name](self._store, *arguments)
@@ -132,10 +159,8 @@ class Machine:
             return value
         error = self._do("qjs_get_exception")
         words, stack = (self._text(self._property(error, name)) for name in ("message", "stack"))
-        place = stack.partition("environment.ts:")[2]
-        digits = place[: len(place) - len(place.lstrip("0123456789"))]
         self._do("qjs_free_value", error)
-        raise _Thrown(words, int(digits) if digits else None)
+        raise _Thrown(words, line_in(stack))
 
     def _evaluate(self, program: str, name: str, strict: bool = False) -> int:
         (code, length), (called, _) = self._bytes(program), self._bytes(name)
@@ -162,7 +187,9 @@ class Machine:
         at, length = self._bytes("begin")
         self._begin = self._do("qjs_new_host_function", at, length, 0)
         try:
+            self._start()
             self._call(close, self._do("qjs_get_global"))
+            self._start()
             exported = self._do("qjs_new_object")
             code = (MACHINE / "environment.js").read_text(encoding="utf-8")
             self._call(self._evaluate(code, "environment.ts", strict=True), exported)
@@ -171,20 +198,33 @@ class Machine:
             raise EnvironmentFault(f"environment.ts:{thrown.line}: {thrown.words}") from None
 
     def serve(self, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Serves requests in order; one reply each."""
+        """Serves requests in order; one reply each. Where the machine had to be ended, every reply from then on says why."""
         with self._lock:
             closing = [{"op": "close", "id": self._closing.popleft()} for _ in range(len(self._closing))]
             asked = [*closing, *requests]
-            told = self._crossing(json.dumps(asked, allow_nan=False), None)
-            for _ in range(len(asked) + 1):  # each time one more request is behind it, so it ends
-                if not isinstance(told, _Thrown):
-                    return json.loads(told)[len(closing) :]
-                told = self._crossing(None, told)
-        raise EnvironmentFault(f"The virtual machine is beyond help: {told}")
+            if self.ended is None:
+                try:
+                    return self._answers(asked)[len(closing) :]
+                except (_Ended, _Thrown, wasmtime.Trap, wasmtime.WasmtimeError) as error:
+                    where = WHERE[asked[self._served]["op"]] if 0 <= self._served < len(asked) else WHERE["call"]
+                    why = TOO_LONG if isinstance(error, _Ended) else f"was stopped: {str(error).splitlines()[0]}."
+                    self.ended = f"{where} {why} Its virtual machine was ended with it."
+            return [{"problem": self.ended, "line": line_in(self._stack)} for _ in requests]
+
+    def _answers(self, asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        self._served = -1
+        told = self._crossing(json.dumps(asked, allow_nan=False), None)
+        for _ in range(len(asked) + 1):  # each time one more request is behind it, so it ends
+            if not isinstance(told, _Thrown):
+                return json.loads(told)
+            told = self._crossing(None, told)
+        if isinstance(told, _Thrown):
+            raise told
+        return json.loads(told)
 
     def _crossing(self, text: str | None, stopped: _Thrown | None) -> str | _Thrown:
         """Hands requests in, or goes on after the one that was stopped."""
-        self._work = 0
+        self._start()
         values = [self._undefined, self._undefined, self._null]
         if text is not None:
             values[0] = self._string(text)
@@ -192,13 +232,13 @@ class Machine:
             values[1] = self._string(TOO_LONG if "interrupted" in stopped.words else f"was stopped: {stopped.words}.")
             values[2] = self._null if stopped.line is None else self._do("qjs_new_number", float(stopped.line))
         try:
-            return self._text(self._call(self._serve, *values, self._begin))
+            told: str | _Thrown = self._text(self._call(self._serve, *values, self._begin))
         except _Thrown as thrown:
-            return thrown
-        finally:
-            for value in values:
-                if value not in (self._undefined, self._null):
-                    self._do("qjs_free_value", value)
+            told = thrown
+        for value in values:
+            if value not in (self._undefined, self._null):
+                self._do("qjs_free_value", value)
+        return told
 
     def open(self) -> tuple[int, Callable[[], None]]:
         """The number of a new episode, and what gives its memory back. The latter may be called at any moment, by the garbage collector too."""
@@ -208,14 +248,22 @@ class Machine:
         return number, lambda: self._closing.append(number)
 
 
+def line_in(stack: str) -> int | None:
+    """The line of the environment that a stack names first."""
+    digits = re.search(r"environment\.ts:(\d+)", stack)
+    line = int(digits[1]) if digits else 0
+    return line if 1 <= line <= LINES else None
+
+
 _machines: dict[int, Machine] = {}
 _opening = threading.Lock()
 
 
 def machine() -> Machine:
-    """This process's machine. A machine doesn't survive a fork, so each process opens its own."""
+    """This process's machine. A machine doesn't survive a fork, so each process opens its own. One that was ended is replaced."""
     with _opening:
-        if os.getpid() not in _machines:
+        known = _machines.get(os.getpid())
+        if known is None or known.ended is not None:
             _machines.clear()
             _machines[os.getpid()] = Machine()
         return _machines[os.getpid()]
