@@ -2,9 +2,9 @@ import type { Task } from './environment.d.ts';
 
 const WORDS = 'ant bat bee cat cod cow dog elk emu fox hen owl pig ram rat yak'.split(' ');
 
-/** Guess the hidden word. Each letter is marked: G in place, Y elsewhere in the word, - absent. */
+/** Guess which of six words is hidden. After a wrong guess you hear whether it comes earlier or later in a dictionary. */
 export default class GuessTheWord {
-  static tasks = { train: 400, test: 100 };
+  static tasks = { train: 100_000, test: 100 };
   static maxTurns = 3;
   static weights = { solved: 1, quick: 0.2 };
 
@@ -14,36 +14,32 @@ export default class GuessTheWord {
   done = false;
 
   reset({ draw }: Task): string {
-    this.words = draw.shuffle(WORDS).slice(0, 6);
+    this.words = draw.shuffle(WORDS).slice(0, 6).sort();
     this.secret = draw.pick(this.words);
-    return `One of ${this.words.join(' ')}`;
+    return this.words.join(' ');
   }
 
   /**
-   * Marks a guess.
-   * @param word one of the words
+   * Compares a guess with the hidden word.
+   * @param word one of the six words
    */
   guess(word: string): string {
-    if (!this.words.includes(word)) throw new Error('That is not one of the words');
+    if (!this.words.includes(word)) throw new Error('not in the list');
     this.guesses.push(word);
     this.done = word === this.secret;
-    return marks(word, this.secret);
+    if (this.done) return 'right';
+    return word < this.secret ? 'later' : 'earlier';
   }
 
   getReward() {
     return { solved: this.done ? 1 : 0, quick: this.done ? 1 - this.guesses.length / 3 : 0 };
   }
 
-  /** Guesses a word that agrees with all marks so far. */
+  /** Guesses the word in the middle of those that are still possible. */
   expert() {
-    const agrees = (word: string) => this.guesses.every((guess) => marks(guess, word) === marks(guess, this.secret));
-    return { tool: 'guess', arguments: { word: this.words.find(agrees) ?? this.secret } };
+    const fits = (word: string) =>
+      this.guesses.every((guess) => word !== guess && word < guess === this.secret < guess);
+    const left = this.words.filter(fits);
+    return { tool: 'guess', arguments: { word: left[left.length >> 1] ?? this.secret } };
   }
-}
-
-function marks(guess: string, word: string): string {
-  return guess
-    .split('')
-    .map((letter, at) => (letter === word[at] ? 'G' : word.includes(letter) ? 'Y' : '-'))
-    .join('');
 }

@@ -1,64 +1,63 @@
 import type { Task } from './environment.d.ts';
 
-const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const VALUES = 'tea milk rice salt soap figs eggs bread corn beans oats plums'.split(' ');
 
-/** Find the key with the largest number, then remove it. */
+/** Find the key that holds the given value, then remove it. */
 export default class KeyValueStore {
-  static tasks = { train: 500, test: 100 };
-  static maxTurns = 5;
+  static tasks = { train: 100_000, test: 100 };
+  static maxTurns = 4;
   static weights = { right: 1 };
 
-  private store = new Map<string, number>();
+  private store = new Map<string, string>();
+  private wanted = '';
   private read: string[] = [];
   private removed = '';
   done = false;
 
   reset({ draw }: Task): string {
-    const numbers = draw.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    this.store = new Map(
-      draw
-        .shuffle(KEYS)
-        .slice(0, 3)
-        .map((key, at) => [key, numbers[at] ?? 0]),
-    );
-    return `Keys ${[...this.store.keys()].join(' ')}`;
+    const keys = draw.shuffle(KEYS).slice(0, 3);
+    const values = draw.shuffle(VALUES);
+    this.store = new Map(keys.map((key, at) => [key, values[at] ?? '']));
+    this.wanted = draw.pick([...this.store.values()]);
+    return `${keys.join(' ')} remove ${this.wanted}`;
   }
 
   /**
-   * Reads the number under a key.
-   * @param key one of the keys
+   * Reads what a key holds.
+   * @param key one of the three keys
    */
   get(key: string): string {
     const value = this.store.get(key);
-    if (value === undefined) throw new Error('There is no such key');
+    if (value === undefined) throw new Error('no such key');
     this.read.push(key);
-    return `${key} is ${value}`;
+    return `${key} holds ${value}`;
   }
 
   /**
    * Removes a key, which ends the task.
-   * @param key one of the keys
+   * @param key one of the three keys
    */
   remove(key: string): string {
-    if (!this.store.has(key)) throw new Error('There is no such key');
+    if (!this.store.has(key)) throw new Error('no such key');
     this.removed = key;
     this.done = true;
     return 'removed';
   }
 
   getReward() {
-    return { right: this.removed === this.largest() ? 1 : 0 };
+    return { right: this.store.get(this.removed) === this.wanted ? 1 : 0 };
   }
 
-  /** Reads every key once, then removes the one with the largest number. */
+  /** Reads one key after the other until it finds the value, then removes that key. */
   expert() {
-    const next = [...this.store.keys()].find((key) => !this.read.includes(key));
-    return next === undefined
-      ? { tool: 'remove', arguments: { key: this.largest() } }
-      : { tool: 'get', arguments: { key: next } };
-  }
-
-  private largest(): string {
-    return [...this.store].reduce((best, entry) => (entry[1] > best[1] ? entry : best))[0];
+    const keys = [...this.store.keys()];
+    const found = this.read.find((key) => this.store.get(key) === this.wanted);
+    const next = keys.filter((key) => !this.read.includes(key));
+    // it need not read the last one
+    const last = next.length === 1 ? next[0] : undefined;
+    const removed = found ?? last;
+    if (removed !== undefined) return { tool: 'remove', arguments: { key: removed } };
+    return { tool: 'get', arguments: { key: next[0] ?? '' } };
   }
 }

@@ -1,6 +1,6 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { actsIn, ENVIRONMENTS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
+import { actsIn, ENVIRONMENTS, TEXT_ENVS } from './environments.ts';
 import type { Problem } from './configProblem.ts';
 
 /** What a knob must not be beside others, or had better not. */
@@ -96,12 +96,6 @@ const CONTRADICTIONS: readonly Rule[] = [
     when: ({ language, env }) => language === 'text' && !ENVIRONMENTS[env].text,
     want: ({ env }) => `${env} is played in words alone`,
     do: () => `Set language to words, or env to one of ${TEXT_ENVS.join(', ')}.`,
-  },
-  {
-    field: 'language',
-    when: ({ language, env }) => language === 'words' && env === YOUR_ENVIRONMENT,
-    want: () => 'an environment that you wrote is played in text alone',
-    do: () => 'Set language to text.',
   },
   {
     field: 'think',

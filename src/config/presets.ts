@@ -102,16 +102,17 @@ const TEXT = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
-/** An environment that a person wrote, trained on from the shipped text model: it imitates the environment's own expert first. */
+/** An environment that a person wrote, in words: the agent imitates the environment's own expert first. */
 export const WRITTEN_PRESET = {
   label: 'Your environment',
   set: {
-    ...TEXT,
     env: YOUR_ENVIRONMENT,
     processReward: 1,
-    warmStart: 'continued',
-    // at twice TEXT's learning rate both templates lost some of what imitation had taught (docs/journal/learning.md)
-    imitationSteps: 300,
+    warmStart: 'train',
+    learningRate: 1e-3,
+    entropyCoef: 0.01,
+    evalTasks: 64,
+    updates: 100,
   },
 } as const satisfies Preset;
 

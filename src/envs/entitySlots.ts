@@ -35,8 +35,16 @@ export const PLAIN_WORDS: EntitySlots = {
   read: (words) => words,
 };
 
-/** Slots without names, handed out in random order, so that no slot tells anything by its number. Case does not tell words apart. */
-export function emptyEntitySlots(own: ReadonlySet<string>, slots: EntitySlotWords, draw: Random): EntitySlots {
+/**
+ * Slots without names, handed out in random order, so that no slot tells anything by its number. Words that `keyOf` makes equal
+ * are one word; without it, case does not tell words apart.
+ */
+export function emptyEntitySlots(
+  own: ReadonlySet<string>,
+  slots: EntitySlotWords,
+  draw: Random,
+  keyOf = (word: string) => word.toLowerCase(),
+): EntitySlots {
   const free = {
     name: draw.shuffle([...slots.name]),
     number: draw.shuffle([...slots.number]),
@@ -47,7 +55,7 @@ export function emptyEntitySlots(own: ReadonlySet<string>, slots: EntitySlotWord
   const names = new Map<string, string>();
   const slotOf = new Map<string, string>();
   const name = (word: string): string => {
-    const key = word.toLowerCase();
+    const key = keyOf(word);
     if (own.has(key)) return key;
     const known = slotOf.get(key);
     if (known !== undefined) return known;

@@ -1,5 +1,12 @@
 import { ERROR_WORD } from './vocab.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { ParsedTurn } from './turn.ts';
+
+/** How an agent speaks with an environment that a person wrote: in text, with a chat tokenizer, or in words, with or without thoughts. */
+export interface Speaking {
+  readonly chatTokenizer: ChatTokenizer | null; // null: each word is a token
+  readonly think: boolean; // in words only
+}
 
 /** A turn that the environment cannot read, and the observation that says so. */
 export interface Mistake {

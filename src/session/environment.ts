@@ -31,8 +31,8 @@ export async function openEnvironment(
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);
   const made = (spoken: ChatTokenizer | null) =>
-    config.env === YOUR_ENVIRONMENT && ownEnvironment && spoken
-      ? ownEnvironment(spoken)
+    config.env === YOUR_ENVIRONMENT && ownEnvironment
+      ? ownEnvironment({ chatTokenizer: spoken, think: config.think === 'on' })
       : createEnv(config, asked, spoken);
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);

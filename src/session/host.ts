@@ -4,7 +4,7 @@ import type { BackendChoice } from '../model/chooseBackend.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import type { Speaking } from '../envs/speech.ts';
 
 /** Everything a session needs from where it runs, a browser worker or Node. */
 export interface Host {
@@ -19,7 +19,7 @@ export interface Host {
   /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   /** Opens the environment that a person wrote and wants to train on. Without it, there is none. Throws where it has a fault. */
-  readonly ownEnvironment?: (chatTokenizer: ChatTokenizer) => Promise<ToolEnv>;
+  readonly ownEnvironment?: (speaking: Speaking) => Promise<ToolEnv>;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
   /**

@@ -48,7 +48,8 @@ export function readTags(words: readonly string[], think: boolean): TaggedTurn |
 }
 
 const tags = new Set<string>(TAGS);
-function isTag(word: string): boolean {
+/** Whether a word is a tag or a marker. */
+export function isTag(word: string): boolean {
   return tags.has(word);
 }
 

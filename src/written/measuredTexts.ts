@@ -12,6 +12,10 @@ export interface MeasuredTexts {
   readonly observations: readonly string[];
   /** Moves of the expert; where there is none, random ones. */
   readonly moves: readonly Move[];
+  /** Every episode that was played. */
+  readonly plays: readonly Play[];
+  /** Those of the expert; where there is none, the random ones. */
+  readonly shown: readonly Play[];
 }
 
 /** Tasks that are played, of each split. */
@@ -41,7 +45,8 @@ export function measureTexts(
   if (bad && problem) {
     throw new EnvironmentFileError(`${problem.text} (${bad.task.split} task ${bad.task.index})`, problem.line);
   }
-  const moves = distinct((hasExpert ? experts : chance).flatMap((play) => play.moves));
+  const shown = hasExpert ? experts : chance;
+  const moves = distinct(shown.flatMap((play) => play.moves));
   return {
     prompts: longest(plays.map(({ prompt }) => prompt)),
     turns: [
@@ -53,10 +58,13 @@ export function measureTexts(
     ],
     observations: longest(plays.flatMap(answersOf)),
     moves,
+    plays,
+    shown,
   };
 }
 
-const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
+/** What the tools answered in an episode. */
+export const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
 const longest = (texts: readonly string[]) => longestBy([...new Set(texts)], ({ length }) => length);
 
 function longestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {

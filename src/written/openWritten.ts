@@ -1,6 +1,6 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import type { Speaking } from '../envs/speech.ts';
 import { type Declaration, readDeclaration } from './declaration.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { writtenEnvironment } from './writtenEnvironment.ts';
@@ -11,8 +11,8 @@ export interface OpenedFile {
   readonly declaration: Declaration;
   /** Opens a virtual machine of its own with the environment in it. Throws EnvironmentFileError. */
   readonly sandbox: () => Promise<Sandbox>;
-  /** The environment to train on, for a model that speaks so. Throws EnvironmentFileError. */
-  readonly environment: (chatTokenizer: ChatTokenizer) => Promise<ToolEnv>;
+  /** The environment to train on, for an agent that speaks so. Throws EnvironmentFileError. */
+  readonly environment: (speaking: Speaking) => Promise<ToolEnv>;
 }
 
 /** Reads an environment's file. `machine` is QuickJS as `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError with what is wrong in the file. */
@@ -21,6 +21,6 @@ export function openWritten(file: EnvironmentFile, machine: BufferSource): Opene
   const sandbox = () => openSandbox(machine, declaration);
   return {
     ...{ file, declaration, sandbox },
-    environment: async (chatTokenizer) => writtenEnvironment(declaration, await sandbox(), chatTokenizer),
+    environment: async (speaking) => writtenEnvironment(declaration, await sandbox(), speaking),
   };
 }

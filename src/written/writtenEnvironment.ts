@@ -1,5 +1,7 @@
+import { Purpose, random } from '../base/rng.ts';
 import type { Reset, Split, ToolEnv } from '../envs/env.ts';
 import { beginEpisode } from '../envs/episodeRules.ts';
+import type { Speaking } from '../envs/speech.ts';
 import type { TextFace } from '../envs/textFace.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { textTurns } from '../envs/textTurns.ts';
@@ -8,55 +10,82 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { classSettings } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
+import { TEXT_MOVES } from './moveLanguage.ts';
 import { openEpisodes } from './openEpisodes.ts';
 import { nameOf, type TaskOf, type Values } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 import { imperfectMoves } from './imperfectMoves.ts';
+import { type WordTurns, wordTurns } from './wordMoves.ts';
 import { NOTHING_LEFT, writtenTask } from './writtenTask.ts';
 
 /** Tokens an episode may have: more take too much memory and time. */
 const MOST_TOKENS = 4096;
 
 /**
- * An environment that a person wrote, to be trained on in text: its tools, tasks and rewards are those of the class that
+ * An environment that a person wrote, to be trained on: its tools, tasks and rewards are those of the class that
  * the sandbox holds. A seed chooses a task by its index; a task is the same in every run. Throws EnvironmentFileError where
  * the class has a fault, or its episodes are too long.
  */
-export function writtenEnvironment(declaration: Declaration, sandbox: Sandbox, chatTokenizer: ChatTokenizer): ToolEnv {
+export function writtenEnvironment(
+  declaration: Declaration,
+  sandbox: Sandbox,
+  { chatTokenizer, think }: Speaking,
+): ToolEnv {
   const settings = classSettings(sandbox.statics);
   const { tasks, maxTurns } = settings;
   const measured = measureTexts(sandbox, declaration, settings);
-  const tokens = tokenCount(chatTokenizer.codec);
-  const face = faceOf(declaration, measured);
-  const text = textTurns({ chatTokenizer, face }, maxTurns);
-  if (text.maxTokens > MOST_TOKENS) throw tooLong(text.maxTokens, measured, maxTurns, tokens);
-  const most = measured.observations.reduce((longest, each) => Math.max(longest, tokens(each)), 1);
-  const shortened = (said: string) => (tokens(said) <= most ? said : cut(said, (part) => tokens(part) <= most));
+  const turns = chatTokenizer
+    ? inText(chatTokenizer, declaration, measured, maxTurns)
+    : wordTurns(declaration, measured, settings, think);
+  if (turns.maxTokens > MOST_TOKENS) throw tooLong(turns.maxTokens, measured, maxTurns, turns.tokens);
   const begin = openEpisodes(sandbox);
   const moves = measured.moves.length > 0 ? measured.moves : [NOTHING_LEFT];
-  const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened };
+  const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened: turns.shortened };
   const resetTo =
     (split: TaskOf['split']): Reset =>
     (seed, now, luck = seed) => {
-      const task = writtenTask(begin({ split, index: seed % tasks[split] }), rules);
-      const speech = { speech: text.speech, maxTurns, think: false, stateOf: () => text.state };
+      const language = turns.language(random(seed, Purpose.environment, 0));
+      const task = writtenTask(begin({ split, index: seed % tasks[split] }), { ...rules, language });
+      const speech = { speech: turns.speech, maxTurns, think, stateOf: () => turns.state(now.grammar) };
       return beginEpisode(task, speech, luck, now);
     };
   const test: Split = { reset: resetTo('test'), doc: 'The test tasks of the class, which training never plays.' };
   return {
     name: YOUR_ENVIRONMENT,
     description: declaration.description,
-    vocabulary: text.vocabulary,
+    vocabulary: turns.vocabulary,
     tools: declaration.tools.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
-    maxTokens: text.maxTokens,
-    maxTurnTokens: text.maxTurnTokens,
-    grammar: () => text.grammar,
+    maxTokens: turns.maxTokens,
+    maxTurnTokens: turns.maxTurnTokens,
+    grammar: turns.grammar,
     reset: resetTo('train'),
     demonstration: resetTo('train'),
     splits: { heldOut: test, shifted: test },
     allTasks: null,
     rule: null,
     retrieved: null,
+  };
+}
+
+/** The turns of an agent that reads and writes text. */
+function inText(
+  chatTokenizer: ChatTokenizer,
+  declaration: Declaration,
+  measured: MeasuredTexts,
+  maxTurns: number,
+): WordTurns {
+  const tokens = tokenCount(chatTokenizer.codec);
+  const { speech, vocabulary, grammar, state, maxTurnTokens, maxTokens } = textTurns(
+    { chatTokenizer, face: faceOf(declaration, measured) },
+    maxTurns,
+  );
+  const most = measured.observations.reduce((longest, each) => Math.max(longest, tokens(each)), 1);
+  return {
+    ...{ speech, vocabulary, maxTurnTokens, maxTokens, tokens },
+    grammar: () => grammar,
+    state: () => state,
+    language: () => TEXT_MOVES,
+    shortened: (text) => (tokens(text) <= most ? text : cut(text, (part) => tokens(part) <= most)),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
 import { type ClassSettings, isSolved, weightedReward } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
+import type { MoveLanguage } from './moveLanguage.ts';
 import { argumentProblem, chanceOf, type Move, nameOf, type Values } from './plays.ts';
 import type { Reply } from './sandbox.ts';
 
@@ -13,14 +14,12 @@ export interface WrittenRules {
   readonly settings: ClassSettings;
   readonly imperfect: (said: string, draw: Random) => Move; // what a player might do who has heard this much
   readonly shortened: (text: string) => string; // an answer of a tool as far as there is room for it
+  readonly language: MoveLanguage; // of this episode
 }
 
-/**
- * A task of a person's environment. Its words are texts: a call is the tool's name and its arguments as JSON, an answer or
- * an observation is one text. Throws EnvironmentFileError at a fault of the environment.
- */
+/** A task of a person's environment. Throws EnvironmentFileError at a fault of the environment. */
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
-  const { declaration, settings, imperfect, shortened } = rules;
+  const { declaration, settings, imperfect, shortened, language } = rules;
   const { task, prompt, shown } = episode;
   const heard = [prompt];
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
@@ -31,27 +30,30 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     return { success: isSolved(parts, settings), payoff: weightedReward(parts, settings) };
   };
   const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({
-    observation: [shortened(text ?? refused ?? '')],
+    observation: language.observation(shortened(text ?? refused ?? '')),
     progress: paid,
     ...(over ? { stop, ...worth() } : { stop: null, success: false }),
     ...(refused !== undefined && { refused: true }),
   });
-  const expert = (turn: number): readonly string[] | null => {
+  const expert = (turn: number): Move | null => {
     const [reply = {}] = episode.ask([{ op: 'expert', chance: chanceOf(TASK_SEED + turn, task) }]);
     if (reply.none) return null;
-    if (reply.answer !== undefined) return moveWords({ answer: reply.answer });
+    if (reply.answer !== undefined) return { answer: reply.answer };
     const call = { tool: reply.tool ?? '', values: (reply.values ?? {}) as Values };
     const tool = declaration.tools.find(({ name }) => name === call.tool);
     const wrong = tool ? argumentProblem(tool, call.values) : `there is no tool ${call.tool}`;
-    if (wrong === null) return moveWords(call);
+    if (wrong === null) return call;
     throw new EnvironmentFileError(`expert() makes a wrong call: ${wrong} (${task.split} task ${task.index}).`, null);
   };
   return {
     key: `${task.split} ${task.index}`,
-    prompt: [],
+    prompt: language.prompt(prompt),
     question: prompt,
-    call([name = '', json = '{}'], turn) {
-      const values = JSON.parse(json) as Values;
+    ...(language.names && { names: language.names }),
+    call(words, turn) {
+      const call = language.call(words);
+      if (call === null) return null;
+      const { tool: name, values } = call;
       const tool = declaration.tools.find((each) => each.name === name);
       const list = (tool?.parameters ?? []).map((parameter) => values[nameOf(parameter)]);
       const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: list }]);
@@ -65,25 +67,20 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       });
       return outcome(reply, 'found');
     },
-    answer([text = ''], turn) {
+    answer(words, turn) {
+      const text = language.answer(words);
       const [reply = {}] = episode.ask([{ op: 'answer', text }]);
       steps.push({ turn, text, result: '', shown: reply.shown ?? null });
       return outcome(reply, 'answered');
     },
-    needs: () => [],
+    needs: (turn) => language.turn(expert(turn) ?? NOTHING_LEFT).slice(1, -1),
     outOfTurns: worth,
-    expert: (turn) => expert(turn) ?? moveWords(NOTHING_LEFT),
+    expert: (turn) => language.turn(expert(turn) ?? NOTHING_LEFT),
     demonstrate: (quality, draw, turn) =>
-      (draw.next() < quality ? expert(turn) : null) ?? moveWords(imperfect(heard.join(' '), draw)),
+      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfect(heard.join(' '), draw)),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
 }
 
 /** What an expert says that has nothing more to do: it ends the episode. */
 export const NOTHING_LEFT = { answer: '?' } as const satisfies Move;
-
-/** A move in words. */
-function moveWords(move: Move): readonly string[] {
-  if ('answer' in move) return ['<answer>', move.answer, '</answer>'];
-  return ['<call>', move.tool, JSON.stringify(move.values), '</call>'];
-}

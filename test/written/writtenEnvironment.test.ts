@@ -12,7 +12,8 @@ import { BYTES } from '../text/bytesTokenizer.ts';
 import { acting, sandboxOf } from './machine.ts';
 import { NUMBERS } from './numbers.ts';
 
-const made = async (source: string) => writtenEnvironment(readDeclaration(source), await sandboxOf(source), BYTES);
+const made = async (source: string) =>
+  writtenEnvironment(readDeclaration(source), await sandboxOf(source), { chatTokenizer: BYTES, think: false });
 const settings = envSettings(parseConfig({ language: 'text', processReward: 1, invalidPenalty: 0.1 }));
 
 const STOP = BYTES.codec.stops[0] ?? 0;

@@ -1,0 +1,187 @@
+import type { Random } from '../base/rng.ts';
+import type { Grammar } from '../domain/tokens.ts';
+import { emptyEntitySlots, entitySlotWords, UNNAMED } from '../envs/entitySlots.ts';
+import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from '../envs/grammar.ts';
+import type { Speech } from '../envs/speech.ts';
+import { tagSpeech } from '../envs/tagSpeech.ts';
+import { ERROR_WORD, FAILURE_WORD, vocabulary } from '../envs/vocab.ts';
+import type { ClassSettings } from './classSettings.ts';
+import type { Declaration } from './declaration.ts';
+import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
+import type { MoveLanguage } from './moveLanguage.ts';
+import { argumentProblem, type Play } from './plays.ts';
+import { type ArgumentPlace, argumentPlaces, ends } from './argumentPlaces.ts';
+import { commonWords } from './commonWords.ts';
+import { textWords, valueWords, wordsValue } from './valueWords.ts';
+
+/** How a person's environment is played where every word is a token. */
+export interface WordTurns {
+  readonly vocabulary: readonly string[];
+  readonly speech: Speech;
+  readonly grammar: (on: boolean) => Grammar;
+  readonly state: (grammarOn: boolean) => number; // in which every turn begins
+  readonly maxTurnTokens: number;
+  readonly maxTokens: number;
+  readonly tokens: (text: string) => number; // that a text takes
+  /** A tool's answer, cut to as many words as the longest that was measured. */
+  readonly shortened: (text: string) => string;
+  /** The language of one episode; `draw` hands out its slots. */
+  readonly language: (draw: Random) => MoveLanguage;
+}
+
+/** Ends an argument of several words that is not the last of its call. */
+const NEXT_ARGUMENT = '<next>';
+/** Slots of each kind there are more than the measured episodes needed. */
+const SPARE = 1.25;
+
+/**
+ * The language of a person's environment, made from what its players said and heard in the measured tasks. Common words are
+ * tokens. The others are slots, which stand for another word in each episode (Hermann et al. 2015, arXiv 1506.03340): what
+ * can't be known by heart can still be copied. Under the grammar an argument takes the words that the expert used for it in some task.
+ */
+export function wordTurns(
+  declaration: Declaration,
+  measured: MeasuredTexts,
+  { maxTurns }: ClassSettings,
+  think: boolean,
+): WordTurns {
+  const { tools } = declaration;
+  const { plays, shown, moves } = measured;
+  const known: ReadonlySet<string> = new Set([...commonWords(measured, tools), ERROR_WORD, FAILURE_WORD]);
+  const rare = (play: Play) => new Set(heardIn(play).filter((word) => !known.has(word))).size;
+  const each = Math.max(1, Math.ceil(SPARE * most(plays.map(rare))));
+  const slots = entitySlotWords({ name: each, number: each, word: each });
+  const slotList = Object.values(slots).flat();
+  const marks = [ERROR_WORD, FAILURE_WORD, UNNAMED, NEXT_ARGUMENT, ...slotList];
+  const words = vocabulary([...[...known].filter((word) => !marks.includes(word)), ...marks.slice(2)]);
+
+  const places = new Map(tools.map((tool) => [tool.name, argumentPlaces(tool, moves)]));
+  const answer = answered(declaration, shown, maxTurns) ? answerPlace(moves) : null;
+  const longestCall = most(
+    [...places.values()].map(
+      (list) => 1 + list.reduce((sum, place, at) => sum + place.most + (ends(list, at) ? 1 : 0), 0),
+    ),
+  );
+  const maxTurnTokens = 2 + Math.max(longestCall, answer?.most ?? 0) + (think ? THINK_WORDS + 2 : 0);
+  const longestHeard = Math.max(1, most(plays.flatMap(answersOf).map((text) => textWords(text).length)));
+  const longestPrompt = most(plays.map(({ prompt }) => textWords(prompt).length));
+  const opening = [
+    ...(tools.length > 0 ? [[[words.id('<call>')], 'call'] as const] : []),
+    ...(answer ? [[[words.id('<answer>')], 'answer 0'] as const] : []),
+  ];
+  const masked = buildGrammar(words.words.length, [
+    ...turnStates('turn', opening, words, think),
+    { name: 'call', edges: tools.map(({ name }) => [[words.id(name)], `${name} 0 0`] as const) },
+    ...[...places].flatMap(([tool, list]) => callStates(tool, list)),
+    ...(answer ? wordStates('answer', answer, words.id('</answer>'), 'end') : []),
+    { name: 'end', stop: true, edges: [] },
+  ]);
+  const free = freeText(words);
+
+  return {
+    vocabulary: words.words,
+    speech: tagSpeech(words, think),
+    grammar: (on) => (on ? masked : free).grammar,
+    state: (on) => (on ? masked : free).state('turn'),
+    maxTurnTokens,
+    maxTokens: 1 + longestPrompt + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + longestHeard),
+    tokens: (text) => textWords(text).length,
+    shortened: (text) => {
+      const said = textWords(text);
+      return said.length <= longestHeard ? text : said.slice(0, longestHeard).join(' ');
+    },
+    language,
+  };
+
+  /** The ids that an argument takes. Slots are among them if the expert ever used a rare word. */
+  function legal({ words: said }: ArgumentPlace): readonly number[] {
+    const own = said.filter((word) => known.has(word));
+    return words.ids([...own, ...(own.length < said.length ? slotList : [])]);
+  }
+
+  /** States `tool i n`: n words of argument i are said. */
+  function callStates(tool: string, list: readonly ArgumentPlace[]): readonly GrammarState[] {
+    const close = words.id('</call>');
+    if (list.length === 0) return [{ name: `${tool} 0 0`, edges: [[[close], 'end']] }];
+    return list.flatMap((place, at): readonly GrammarState[] => {
+      const next = `${tool} ${at + 1} 0`;
+      if (at === list.length - 1) return wordStates(`${tool} ${at}`, place, close, 'end');
+      if (ends(list, at)) return wordStates(`${tool} ${at}`, place, words.id(NEXT_ARGUMENT), next);
+      return [{ name: `${tool} ${at} 0`, edges: [[legal(place), next]] }];
+    });
+  }
+
+  /** States in which up to `place.most` words are said, until `close` leads on. */
+  function wordStates(name: string, place: ArgumentPlace, close: number, to: string): readonly GrammarState[] {
+    return Array.from({ length: place.most + 1 }, (_, said): GrammarState => ({
+      name: `${name} ${said}`,
+      edges: [
+        ...(said > 0 ? [[[close], to] as const] : []),
+        ...(said < place.most ? [[legal(place), `${name} ${said + 1}`] as const] : []),
+      ],
+    }));
+  }
+
+  function language(draw: Random): MoveLanguage {
+    const slotted = emptyEntitySlots(known, slots, draw, (word) => word);
+    const someCall = moves.find((move) => 'tool' in move);
+    const written = (value: unknown, place: ArgumentPlace) => slotted.write(valueWords(value)).slice(0, place.most);
+    return {
+      names: slotted.names,
+      prompt: (text) => ['<bos>', ...slotted.write(textWords(text)).slice(0, longestPrompt)],
+      observation: (text) => slotted.write(textWords(text)),
+      turn: (move) => {
+        // where nothing can be answered, a player who has nothing more to do still has to call
+        const said = 'answer' in move && !answer && someCall ? someCall : move;
+        if ('answer' in said) return ['<answer>', ...(answer ? written(said.answer, answer) : []), '</answer>'];
+        const list = places.get(said.tool) ?? [];
+        const values = list.flatMap((place, at) => [
+          ...written(said.values[place.name], place),
+          ...(ends(list, at) ? [NEXT_ARGUMENT] : []),
+        ]);
+        return ['<call>', said.tool, ...values, '</call>'];
+      },
+      call: ([name, ...told]) => {
+        const tool = tools.find((one) => one.name === name);
+        const list = tool && places.get(tool.name);
+        if (!tool || !list) return null;
+        const values: Record<string, unknown> = {};
+        let from = 0;
+        for (const [at, place] of list.entries()) {
+          const mark = ends(list, at);
+          const to = at === list.length - 1 ? told.length : mark ? told.indexOf(NEXT_ARGUMENT, from) : from + 1;
+          const read = to > from ? slotted.read(told.slice(from, to)) : [];
+          if (read.length === 0 || read.length < to - from) return null; // nothing, or a slot that stands for nothing
+          values[place.name] = wordsValue(read, place.type);
+          from = to + (mark ? 1 : 0);
+        }
+        return from < told.length || argumentProblem(tool, values) !== null ? null : { tool: tool.name, values };
+      },
+      answer: (told) => String(wordsValue(slotted.read(told), 'string')),
+    };
+  }
+}
+
+/** Whether a turn can be an answer: the class takes one, or the expert gives one or stops before the episode is over. */
+function answered({ hearsAnswer, tools }: Declaration, shown: readonly Play[], maxTurns: number): boolean {
+  const stops = ({ moves, replies }: Play) => moves.length < maxTurns && replies.at(-1)?.over !== true;
+  return (
+    hearsAnswer ||
+    tools.length === 0 ||
+    shown.some((play) => play.moves.some((move) => 'answer' in move) || stops(play))
+  );
+}
+
+function answerPlace(moves: MeasuredTexts['moves']): ArgumentPlace {
+  const said = moves.flatMap((move) => ('answer' in move ? [valueWords(move.answer)] : []));
+  return {
+    name: 'answer',
+    type: 'string',
+    fixed: false,
+    words: [...new Set(['?', ...said.flat()])],
+    most: Math.max(1, most(said.map(({ length }) => length))),
+  };
+}
+
+const heardIn = (play: Play) => [play.prompt, ...answersOf(play)].flatMap(textWords);
+const most = (counts: readonly number[]) => counts.reduce((sum, count) => Math.max(sum, count), 0);
