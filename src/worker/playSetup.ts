@@ -3,7 +3,7 @@ import type { RunConfig } from '../config/config.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import type { Speaking } from '../envs/speech.ts';
 import { chatTokenizerOf } from '../session/environment.ts';
 import type { Host } from '../session/host.ts';
 import type { PlaySetup } from '../session/playTable.ts';
@@ -17,7 +17,7 @@ interface Brought {
   readonly file: EnvironmentFile | null;
 }
 
-let open: { readonly file: EnvironmentFile; readonly spoken: ChatTokenizer; readonly env: ToolEnv } | null = null;
+let open: { readonly file: EnvironmentFile; readonly speaking: Speaking; readonly env: ToolEnv } | null = null;
 
 /** What a game needs besides its knobs: the facts it asks about, the environment a person wrote and, in text, the chat tokenizer; beside a checkpoint that of the checkpoint. */
 export async function playSetupFor(
@@ -32,14 +32,17 @@ export async function playSetupFor(
       ? session.base.chatTokenizer
       : chatTokenizerOf(config, session?.chatTokenizer ?? null, host),
   ]);
-  const written = config.env === YOUR_ENVIRONMENT && own.file && chatTokenizer;
-  return { facts, chatTokenizer, ...(written && { written: await writtenFor(own.file, chatTokenizer) }) };
+  if (config.env !== YOUR_ENVIRONMENT || !own.file) return { facts, chatTokenizer };
+  const speaking = { chatTokenizer, think: config.think === 'on' };
+  return { facts, chatTokenizer, written: await writtenFor(own.file, speaking) };
 }
 
 /** A person's environment in a virtual machine of its own, so that a game touches no run. */
-async function writtenFor(file: EnvironmentFile, spoken: ChatTokenizer): Promise<ToolEnv> {
-  if (open?.file === file && open.spoken === spoken) return open.env;
-  const env = await writtenFile(file).ownEnvironment(spoken);
-  open = { file, spoken, env };
+async function writtenFor(file: EnvironmentFile, speaking: Speaking): Promise<ToolEnv> {
+  const { chatTokenizer, think } = speaking;
+  if (open?.file === file && open.speaking.chatTokenizer === chatTokenizer && open.speaking.think === think)
+    return open.env;
+  const env = await writtenFile(file).ownEnvironment(speaking);
+  open = { file, speaking, env };
   return env;
 }
