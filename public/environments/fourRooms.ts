@@ -4,7 +4,7 @@ const ROOMS = ['hall', 'kitchen', 'cellar', 'garden', 'attic', 'stable', 'tower'
 
 /** Find the key in one of four rooms, and open the door in another. */
 export default class FourRooms {
-  static tasks = { train: 500, test: 100 };
+  static tasks = { train: 100_000, test: 100 };
   static maxTurns = 6;
   static weights = { opened: 1, found: 0.2 };
 

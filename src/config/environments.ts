@@ -175,7 +175,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
     prompt: '',
     text: true,
     knobs: [], // its class says how many turns there are
-    recipe: { ...SEARCH, quality: 0.6 },
+    recipe: { ...SEARCH, steps: 600, quality: 0.6 },
     weights: () => YOUR_ENVIRONMENT,
   },
 };

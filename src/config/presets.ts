@@ -109,8 +109,9 @@ export const WRITTEN_PRESET = {
     env: YOUR_ENVIRONMENT,
     processReward: 1,
     warmStart: 'train',
-    learningRate: 1e-3,
-    entropyCoef: 0.01,
+    prompts: 32,
+    // at three times the rate the agent unlearned what imitation had taught (docs/journal/learning.md)
+    learningRate: 3e-4,
     evalTasks: 64,
     updates: 100,
   },
