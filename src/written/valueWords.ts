@@ -11,7 +11,7 @@ export function textWords(text: string): readonly string[] {
       '',
       part,
     ];
-    return [...before, ...(word === '' ? [] : [word]), ...after];
+    return [...Array.from(before), ...(word === '' ? [] : [word]), ...Array.from(after)];
   });
 }
 
