@@ -36,6 +36,7 @@ const HEAVY = [
   'test/text/tokenizers.test.ts',
   'test/written/hostileClasses.test.ts',
   'test/written/templates.test.ts',
+  'test/written/thousandEpisodes.test.ts',
 ];
 /** GPU tests of other sets of kernels, of other sizes of a chunk or a part, and of runs beside a checkpoint: only among all tests. */
 const HEAVY_ON_GPU = [

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { TEMPLATES } from '../../src/ui/environment/templates.ts';
+import { virtualMachine } from '../../src/worker/virtualMachine.ts';
+import recorded from '../written/thousandEpisodes.txt?raw';
+import { checksumOfPlays } from '../written/thousandEpisodes.ts';
+
+test.each(TEMPLATES)('$file.name plays the same thousand tasks in the browser as in Node', async ({ file }) => {
+  const checksum = await checksumOfPlays(file.text, await virtualMachine());
+  expect(recorded).toContain(`${file.name} ${checksum}\n`);
+});
