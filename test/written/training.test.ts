@@ -122,3 +122,14 @@ test.each(['guessTheWord', 'keyValueStore'])('the template %s can be trained on 
   const env = await hostFor(source).ownEnvironment?.({ chatTokenizer: BYTES, think: false });
   expect(env?.maxTokens).toBeLessThan(1500); // of single bytes: a third of that in the shipped model's tokens
 });
+
+test('a run in words that goes on with a file that says other words is told which, instead of reading one word as another', async () => {
+  const words = { ...config(1), language: 'words', warmStart: 'none' } as const;
+  const session = await openSession(words, hostFor(NUMBERS), () => undefined);
+  await trainTo(session, 1);
+  const checkpoint = await session.checkpoint();
+  session.dispose();
+  const other = hostFor(NUMBERS.replace("'found'", "'bingo'"));
+  const opened = openSession(words, other, () => undefined, null, checkpoint);
+  await expect(opened).rejects.toThrow(/other words than .*new: bingo; gone: found/);
+});
