@@ -59,7 +59,8 @@ export default class FourRooms {
   expert() {
     const go = (room: string) => ({ tool: 'go', arguments: { room } });
     const unseen = this.rooms.find((room) => !this.seen.includes(room)) ?? '';
-    if (!this.hasKey) return this.here === this.keyRoom ? { tool: 'take', arguments: {} } : go(unseen);
+    if (this.here === this.keyRoom && !this.hasKey) return { tool: 'take', arguments: {} };
+    if (!this.hasKey) return go(this.seen.includes(this.keyRoom) ? this.keyRoom : unseen);
     if (this.here === this.doorRoom) return { tool: 'open', arguments: {} };
     return go(this.seen.includes(this.doorRoom) ? this.doorRoom : unseen);
   }

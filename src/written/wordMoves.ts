@@ -99,6 +99,11 @@ export function wordTurns(
     return words.ids([...own, ...(own.length < said.length ? slotList : [])]);
   }
 
+  /** Whether an argument takes a word or a slot. */
+  function isLegal(word: string, { words: said }: ArgumentPlace): boolean {
+    return known.has(word) ? said.includes(word) : said.some((each) => !known.has(each));
+  }
+
   /** States `tool i n`: n words of argument i are said. */
   function callStates(tool: string, list: readonly ArgumentPlace[]): readonly GrammarState[] {
     const close = words.id('</call>');
@@ -125,7 +130,13 @@ export function wordTurns(
   function language(draw: Random): MoveLanguage {
     const slotted = emptyEntitySlots(known, slots, draw, (word) => word);
     const someCall = moves.find((move) => 'tool' in move);
-    const written = (value: unknown, place: ArgumentPlace) => slotted.write(valueWords(value)).slice(0, place.most);
+    // an expert may say what nobody said in the measured tasks: the agent cannot, so it is shown something that it can
+    const written = (value: unknown, place: ArgumentPlace) => {
+      const said = slotted.write(valueWords(value)).slice(0, place.most);
+      return said.every((word) => isLegal(word, place))
+        ? said
+        : place.words.filter((word) => known.has(word)).slice(0, 1);
+    };
     return {
       names: slotted.names,
       prompt: (text) => ['<bos>', ...slotted.write(textWords(text)).slice(0, longestPrompt)],

@@ -147,6 +147,16 @@ test('a rare word is a slot that stands for it in this episode; the agent can co
   expect(step(env, second, `<call> act ${empty ?? ''} </call>`).valid).toBe(false);
 });
 
+test('an expert who says what it never said in the measured tasks shows a call that the agent can make', async () => {
+  const late = acting(
+    'return "no";',
+    '',
+    'static maxTurns = 2; static tasks = { train: 1000, test: 50 }; index = 0; expert() { return { tool: "act", arguments: { word: this.index < 900 ? "tea" : "rum" } }; }',
+  ).replace('reset({ draw }): string { return', 'reset({ draw, index }): string { this.index = index; return');
+  const env = await inWords(late);
+  for (const seed of [0, 950]) expect(wordsIn(env, env.reset(seed, settings).expert())).toBe('<call> act tea </call>');
+});
+
 const PAIRS = acting(
   'return word + ": " + count;',
   '',
