@@ -92,7 +92,7 @@ print(json.dumps({"faults": faults, "prompt": Episode("train", 1).prompt}))
     assert "too long" in own["text"]
     assert ("virtual machine was ended" in own["text"]) == (name == "stuck")
     assert again == first  # TRL takes the first one for the tool's answer
-    assert told["prompt"].startswith("One of ")
+    assert len(told["prompt"].split()) > 1  # another episode goes on
 
 
 def episodes(*by):
