@@ -1,4 +1,4 @@
-/** Where all chance comes from: the same task draws the same. */
+/** The only source of random numbers. The same task draws the same numbers in every run. */
 export interface Draw {
   /** A number from 0 up to 1. */
   next(): number;
@@ -6,34 +6,34 @@ export interface Draw {
   int(n: number): number;
   /** One of a list. */
   pick<T>(list: readonly T[]): T;
-  /** A list in another order; the one given stays as it is. */
+  /** A shuffled copy of a list. */
   shuffle<T>(list: readonly T[]): T[];
   /** True with this probability. */
   chance(p: number): boolean;
 }
 
-/** Which task an episode is about. */
+/** The task of an episode. */
 export interface Task {
   readonly split: 'train' | 'test';
   readonly index: number;
   readonly draw: Draw;
 }
 
-/** A turn of the expert: a call of a tool by its name, or a text, which ends the episode. */
+/** A call of a tool. The method expert() returns one, or a text that ends the episode. */
 export interface Call {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What view() returns: what the page draws of the environment before the first turn and after each. */
+/** The return value of view(). The page draws it before the first turn and after each turn. */
 export type View =
   | string
   | { readonly table: readonly (readonly (string | number)[])[] } // the first row names the columns
-  | { readonly grid: readonly (string | readonly (string | number)[])[] } // a row of cells each; a text has a cell a letter
+  | { readonly grid: readonly (string | readonly (string | number)[])[] } // a row is a list of cells, or a text with one cell for each letter
   | { readonly line: { readonly from: number; readonly to: number; readonly marks: Readonly<Record<string, number>> } };
 
-/** A turn that is over, as `observe(history)` is given it. */
+/** A finished turn. `observe(history)` gets a list of them. */
 export interface Turn extends Call {
-  /** What the tool answered, or in which words it turned the call down. */
+  /** The answer of the tool, or the message of the error that it threw. */
   readonly answer: string;
 }

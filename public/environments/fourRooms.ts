@@ -50,12 +50,12 @@ export default class FourRooms {
     return { opened: this.done ? 1 : 0, found: this.hasKey ? 1 : 0 };
   }
 
-  /** Where the player is and whether it has the key: turns that begin alike can be compared. */
+  /** The player's room, and whether the player has the key. Turns with the same state can be compared. */
   stateKey(): string {
     return `${this.here} ${this.hasKey ? 'with' : 'without'} key`;
   }
 
-  /** Looks into new rooms until it has the key and has seen the door. */
+  /** Looks for the key and takes it, then looks for the door and opens it. */
   expert() {
     const go = (room: string) => ({ tool: 'go', arguments: { room } });
     const unseen = this.rooms.find((room) => !this.seen.includes(room)) ?? '';

@@ -35,7 +35,7 @@ export default class GuessTheWord {
     return { solved: this.done ? 1 : 0, quick: this.done ? 1 - this.guesses.length / 3 : 0 };
   }
 
-  /** Guesses the word in the middle of those that are still possible. */
+  /** Guesses the middle one of the words that are still possible. */
   expert() {
     const fits = (word: string) =>
       this.guesses.every((guess) => word !== guess && word < guess === this.secret < guess);

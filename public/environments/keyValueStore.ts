@@ -24,7 +24,7 @@ export default class KeyValueStore {
   }
 
   /**
-   * Reads what a key holds.
+   * Reads the value of a key.
    * @param key one of the three keys
    */
   get(key: string): string {
@@ -49,12 +49,12 @@ export default class KeyValueStore {
     return { right: this.store.get(this.removed) === this.wanted ? 1 : 0 };
   }
 
-  /** Reads one key after the other until it finds the value, then removes that key. */
+  /** Reads one key after another until it knows which one holds the value, then removes that key. */
   expert() {
     const keys = [...this.store.keys()];
     const found = this.read.find((key) => this.store.get(key) === this.wanted);
     const next = keys.filter((key) => !this.read.includes(key));
-    // it need not read the last one
+    // if only one key is unread, it holds the value
     const last = next.length === 1 ? next[0] : undefined;
     const removed = found ?? last;
     if (removed !== undefined) return { tool: 'remove', arguments: { key: removed } };

@@ -11,7 +11,7 @@ const LINES = [
   [2, 4, 6],
 ];
 
-/** Be X and get three in a row within four moves. O completes a row if it can; otherwise it takes the first free square it likes. */
+/** Play X and get three in a row within four moves. O completes a row if it can. Otherwise it takes the first free square it likes. */
 export default class TicTacToe {
   static tasks = { train: 100_000, test: 100 };
   static maxTurns = 4;
@@ -27,8 +27,8 @@ export default class TicTacToe {
   }
 
   /**
-   * Takes a free square. O answers.
-   * @param square its number, from 1 at the top left to 9
+   * Takes a free square. Then O moves.
+   * @param square its number, from 1 (top left) to 9 (bottom right)
    */
   take(square: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'): string {
     const at = Number(square) - 1;
@@ -46,12 +46,12 @@ export default class TicTacToe {
     return { won: this.has('X') ? 1 : 0, lost: this.has('O') ? 1 : 0 };
   }
 
-  /** The board: the same position is worth the same, however the game came to it. */
+  /** The board. The same position is the same state, whatever moves led to it. */
   stateKey(): string {
     return this.board.join(' ');
   }
 
-  /** Completes a row, or stops O's, or takes the centre, a corner, a side. */
+  /** Completes a row if it can. Otherwise it blocks a row of O, or takes the centre, a corner or a side, in this order. */
   expert() {
     const others = [4, 0, 2, 6, 8, 1, 3, 5, 7].find((square) => this.isFree(square));
     const at = this.completing('X') ?? this.completing('O') ?? others ?? 0;

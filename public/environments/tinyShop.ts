@@ -2,7 +2,7 @@ import type { Task } from './environment.d.ts';
 
 const GOODS = ['tea', 'milk', 'rice', 'salt', 'soap', 'figs', 'eggs', 'bread', 'honey', 'beans'];
 
-/** Buy two things of the list. Only the two cheapest are within the budget, so ask for prices first. */
+/** Buy two things from the list. Only the two cheapest fit the budget, so ask for prices first. */
 export default class TinyShop {
   static tasks = { train: 100_000, test: 100 };
   static maxTurns = 6;
@@ -23,8 +23,8 @@ export default class TinyShop {
   }
 
   /**
-   * Says what something costs.
-   * @param item something of the list
+   * Tells the price of an item.
+   * @param item an item from the list
    */
   price(item: string): string {
     const price = this.priceOf(item);
@@ -33,8 +33,8 @@ export default class TinyShop {
   }
 
   /**
-   * Puts something into the basket.
-   * @param item something of the list
+   * Puts an item into the basket.
+   * @param item an item from the list
    */
   add(item: string): string {
     this.priceOf(item);

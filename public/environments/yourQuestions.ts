@@ -1,6 +1,6 @@
 import type { Task } from './environment.d.ts';
 
-// Put your own here: on each line a document, a question about it and the answer.
+// Put your own data here. Each line has a document, a question about it, and the answer.
 const TRAINING = rowsOf(`
   The town of Ben is Lima | What is the town of Ben? | Lima
   The town of Noor is Cairo | What is the town of Noor? | Cairo
@@ -24,7 +24,7 @@ const TRAINING = rowsOf(`
   The pet of Raj is cat | What is the pet of Raj? | cat
   The pet of Ivo is dog | What is the pet of Ivo? | dog
 `);
-// Questions that training never asks. All documents can be searched.
+// Test questions, which training never asks. The search finds these documents too.
 const TEST = rowsOf(`
   The town of Mira is Oslo | What is the town of Mira? | Oslo
   The town of Tom is Lima | What is the town of Tom? | Lima
@@ -38,8 +38,8 @@ const TEST = rowsOf(`
 `);
 
 const DOCUMENTS = [...TRAINING, ...TEST].map(({ document }) => ({ text: document, words: wordsOf(document) }));
-const USUAL = DOCUMENTS.reduce((sum, { words }) => sum + words.length, 0) / DOCUMENTS.length; // words of a document
-/** In how many documents each word is. */
+const USUAL = DOCUMENTS.reduce((sum, { words }) => sum + words.length, 0) / DOCUMENTS.length; // average number of words in a document
+/** The number of documents that contain each word. */
 const FREQUENCY = new Map<string, number>();
 for (const { words } of DOCUMENTS) for (const word of new Set(words)) FREQUENCY.set(word, frequency(word) + 1);
 
@@ -62,7 +62,7 @@ export default class YourQuestions {
   }
 
   /**
-   * Finds the document that these words fit best.
+   * Finds the document that matches these words best.
    * @param words a few words of the question
    */
   search(words: string): string {
@@ -73,7 +73,7 @@ export default class YourQuestions {
     return (this.found && DOCUMENTS[scores.indexOf(best)]?.text) || 'nothing';
   }
 
-  /** A text without a call is the answer. It ends the task. */
+  /** Receives a text without a call, which is the final answer. It ends the episode. */
   answer(text: string): void {
     this.said = text;
   }
@@ -114,7 +114,7 @@ function frequency(word: string): number {
   return FREQUENCY.get(word) ?? 0;
 }
 
-/** BM25 with k1 = 1.2 and b = 0.75: rare words count more, and words of a long document less. */
+/** BM25 with k1 = 1.2 and b = 0.75: rare words count more, and words in long documents count less. */
 function score(document: readonly string[], query: readonly string[]): number {
   return query.reduce((sum, word) => {
     const here = document.filter((other) => other === word).length;

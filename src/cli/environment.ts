@@ -9,7 +9,7 @@ import { program } from './program.ts';
 
 const MOST_EPISODES = 100_000;
 const USAGE =
-  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote, says what is wrong with it, and writes it for TRL, verifiers, OpenEnv and verl)';
+  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
 
 /** `npm run environment`: checks an environment's file, and exports it on request; 1 where it has a fault. */
 async function main(args: readonly string[]): Promise<number> {
@@ -33,7 +33,7 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   console.log(told(declaration, report, performance.now() - began, path.basename(file)));
   const faulty = report.findings.some(({ kind }) => kind === 'fault');
   if (out !== null) {
-    if (faulty) console.log('Nothing was exported. Mend the faults first.');
+    if (faulty) console.log('Nothing was exported. Fix the faults first.');
     else console.log(`Exported to ${out}: ${(await writeExport(out, opened, report.settled)).join(', ')}.`);
   }
   return faulty ? 1 : 0;
@@ -81,7 +81,7 @@ function told({ name, tools }: Declaration, report: CheckReport, ms: number, fil
   const lines = [
     `${name}: ${list.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
     `${report.episodes} episodes, ${report.turns} turns in ${(ms / 1000).toFixed(1)} s. The longest prompt has ${report.longestPrompt} characters, the longest answer of a tool ${report.longestReply}.`,
-    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? '– (there is none)'}.`,
+    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? 'none'}.`,
   ];
   for (const { kind, text, line, episodes } of report.findings) {
     const at = line === null ? '' : placeIn(file, line);
@@ -90,7 +90,7 @@ function told({ name, tools }: Declaration, report: CheckReport, ms: number, fil
   const faults = report.findings.filter(({ kind }) => kind === 'fault').length;
   lines.push(
     faults === 0
-      ? 'No faults: the same actions give the same episode, and the expert beats chance.'
+      ? `No faults: the same calls give the same episode${report.expert === null ? '' : ', and the expert beats chance'}.`
       : `${faults} ${faults === 1 ? 'fault' : 'faults'}.`,
   );
   return lines.join('\n');

@@ -20,7 +20,7 @@ export async function tryExport(out: string): Promise<void> {
   const taken = isZipName(place)
     ? existsSync(place)
     : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, MARK));
-  if (taken) throw new ConfigError([`--export: ${out} is there already, and is no earlier export. Name a new folder.`]);
+  if (taken) throw new ConfigError([`--export: ${out} already exists and isn’t an earlier export. Name a new folder.`]);
   await tryFolder(place);
 }
 

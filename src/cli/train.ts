@@ -65,7 +65,7 @@ async function train(asked: TrainArguments): Promise<number> {
 }
 
 const NO_EXPERT =
-  'The class has no expert(). The warm start imitates random calls, and the expert below is one who gives up at once.';
+  'The class has no expert(). The warm start imitates random calls, and the expert’s score below is that of a player that gives up at once.';
 
 /** The checkpoint that the run puts adapters beside; null for a model of its own. */
 function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheckpoint | null> {
@@ -158,9 +158,9 @@ async function pausedRun(run: Run, whole: Checkpoint | null, save: string | null
 }
 
 function pausedText(place: string | null, whole: Checkpoint | null, envFile: string): string {
-  if (place === null || whole === null) return 'Mend the file and start again: no update was done.';
+  if (place === null || whole === null) return 'No update was done. Fix the file and start again.';
   const folder = visible(place, 4096);
-  return `It is saved in ${folder} after ${standing(whole)}. Mend the file, then: npm run train -- --resume ${folder} --env-file ${visible(envFile, 4096)}`;
+  return `It is saved in ${folder} after ${standing(whole)}. Fix the file, then: npm run train -- --resume ${folder} --env-file ${visible(envFile, 4096)}`;
 }
 
 function stoppedText(saved: string, save: string): string {

@@ -42,7 +42,7 @@ export function errorEvent(
         fatal,
         fields: [],
       },
-      ...{ hint: 'Mend the file, then go on with it.', cause: 'environment-fault', line },
+      ...{ hint: 'Fix the file, then continue with it.', cause: 'environment-fault', line },
     };
   }
   if (error instanceof ConfigError) {

@@ -281,7 +281,7 @@ function otherWords(before: readonly string[], now: readonly string[]): Environm
     ...(gone.length > 0 ? [`gone: ${listed(gone)}`] : []),
   ];
   return new EnvironmentFileError(
-    `The agent would read and write other words than this run’s model has learned (${changes.join('; ') || 'in another order'}). Keep the words, or train on it in a new run.`,
+    `This file changes the words that the run’s model was trained with (${changes.join('; ') || 'their order'}). Restore those words, or train on the file in a new run.`,
     null,
   );
 }

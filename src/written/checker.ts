@@ -26,16 +26,16 @@ export interface CheckReport {
   readonly longestPrompt: number; // characters
   readonly longestReply: number; // characters
   readonly findings: readonly Finding[];
-  /** Episodes ended at a fault. What the players earned then says nothing, so it is not compared. */
+  /** Episodes ended at a fault. Rewards mean nothing then, so they are not compared. */
   readonly broken: boolean;
 }
 
-/** Chance, nonsense, the expert, and what chance played once more. */
+/** The random player, the nonsense player, the expert, and the replay of the random player. */
 const ALL_PLAYS = 4;
 
 /**
- * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words it was
- * told, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new sandbox, with the tasks
+ * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words that
+ * it has read, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new sandbox, with the tasks
  * in reverse order, to see that the same moves give the same episodes. The report lists what is wrong. Each call of `open`
  * opens a new sandbox with the environment. `episodes` is the number of tasks; training and test tasks alternate.
  */
@@ -72,17 +72,14 @@ export async function checkEnvironment(
     for (const { text, line } of play.problems) found.add('fault', text, line);
     for (const { refused, bug, line } of play.replies) {
       if (bug && refused)
-        found.add(
-          'warning',
-          `A tool failed by an error that looks like a mistake of the program: ${refused}`,
-          line ?? null,
-        );
+        found.add('warning', `A tool threw an error that looks like a mistake in your code: ${refused}`, line ?? null);
     }
     for (const { cut } of play.replies)
-      if (cut !== undefined) found.add('warning', `A tool said ${cut} characters; they are cut.`, null);
+      if (cut !== undefined)
+        found.add('warning', `A tool’s answer of ${cut} characters was cut. Return a shorter one.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
       if (Object.keys(rules.weights).length > 0 && !Object.hasOwn(rules.weights, name))
-        found.add('warning', `static weights has no entry for the reward’s part ${name}, so its weight is 1.`, null);
+        found.add('warning', `static weights has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
   const again = await open();
@@ -103,7 +100,7 @@ export async function checkEnvironment(
     if (first && transcript(first) !== transcript(play)) {
       found.add(
         'fault',
-        `The same actions gave another episode (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep what an episode remembers in \`this\`, and reset all of it.`,
+        `The same calls gave a different episode the second time (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep all state of an episode in \`this\`, and set all of it in reset().`,
         null,
       );
     }
@@ -113,21 +110,29 @@ export async function checkEnvironment(
   const [byChance, byNonsense, byExpert] = [value(chance), value(nonsense), experts && value(experts)];
   const broken = [...chance, ...nonsense, ...(experts ?? [])].some(({ problems }) => problems.length > 0);
   if (byExpert === null)
-    found.add('warning', 'There is no expert(): nothing to imitate at the start, and no upper bound.', null);
+    found.add(
+      'warning',
+      'The class has no expert(). Training starts by imitating random calls, and there is no score to compare with.',
+      null,
+    );
   else if (!broken && byExpert <= byChance)
     found.add(
       'fault',
-      `The expert earns ${byExpert.toFixed(2)}, chance ${byChance.toFixed(2)}: if nothing beats chance, something is wrong with the reward.`,
+      `The expert earns ${byExpert.toFixed(2)} and random calls earn ${byChance.toFixed(2)}. If nothing beats chance, something is wrong with expert() or getReward().`,
       null,
     );
   if (!broken && byExpert !== null && byNonsense >= byExpert)
-    found.add('fault', `Nonsense earns ${byNonsense.toFixed(2)}, as much as the expert.`, null);
+    found.add(
+      'fault',
+      `Nonsense calls earn ${byNonsense.toFixed(2)}, no less than the expert (${byExpert.toFixed(2)}). Check getReward().`,
+      null,
+    );
   if (experts && !broken) {
     const told = givenAway(experts);
     if (told > experts.length / 2) {
       found.add(
         'warning',
-        `In ${told} of ${experts.length} tasks the prompt has what the expert says last, and other prompts do not. Is the answer given away?`,
+        `In ${told} of ${experts.length} tasks the prompt contains the words that the expert says last, and other prompts don’t. Does the prompt contain the answer?`,
         null,
       );
     }
@@ -136,7 +141,7 @@ export async function checkEnvironment(
     const shared = tests.filter((play) => trained.has(keyOf(play))).length;
     // among many tasks a few are alike by chance
     if (shared > tests.length / 20)
-      found.add('warning', `${shared} of ${tests.length} test tasks are tasks of training, too.`, null);
+      found.add('warning', `${shared} of ${tests.length} test tasks also occur in training.`, null);
   }
   const all = [...chance, ...nonsense, ...(experts ?? [])];
   const longest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, text.length), 0);
@@ -176,9 +181,9 @@ function difference(first: Play, second: Play): string {
   if (turn >= 0) {
     const [one, other] = [first.replies[turn], second.replies[turn]];
     const state = one?.state !== other?.state && one?.text === other?.text;
-    return state ? `stateKey() was another after turn ${turn + 1}` : `turn ${turn + 1} was answered otherwise`;
+    return state ? `stateKey() differed after turn ${turn + 1}` : `turn ${turn + 1} got a different answer`;
   }
-  return first.observed !== second.observed ? 'observe() was another' : 'it was paid otherwise';
+  return first.observed !== second.observed ? 'observe() differed' : 'the reward differed';
 }
 
 const lastWords = (move: Move | undefined) =>

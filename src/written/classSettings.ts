@@ -21,7 +21,7 @@ export function classSettings({ tasks, maxTurns = 8, weights = {} }: Statics): C
   for (const split of ['train', 'test'] as const) {
     if (!Number.isInteger(counts[split]) || counts[split] < 1 || counts[split] > MOST_TASKS) {
       throw new EnvironmentFileError(
-        `tasks.${split} is ${String(counts[split])}. Write how many tasks there are: static tasks = { train: 400, test: 100 }.`,
+        `tasks.${split} is ${String(counts[split])}. Write a whole number from 1 to ${MOST_TASKS}: static tasks = { train: 400, test: 100 }.`,
         null,
       );
     }

@@ -46,7 +46,7 @@ export function readDeclaration(source: string): Declaration {
   const imported = tree.getChildren('ImportDeclaration').find((node) => !/^import\s+type\b/.test(text(node)));
   if (imported) {
     throw new EnvironmentFileError(
-      'An environment imports nothing but types: `import type { … }`.',
+      'An environment can import only types. Write `import type { … }`, or copy the code into the file.',
       lineOf(imported.from),
     );
   }
@@ -68,19 +68,19 @@ export function readDeclaration(source: string): Declaration {
   const tools = toolsOf(body.getChild('ClassBody'), text, lineOf);
   if (!tools.found.has('reset')) {
     throw new EnvironmentFileError(
-      'The class has no `reset(task)`. It begins a task and returns what the agent is told.',
+      'The class has no `reset(task)`. Add it: it begins a task and returns the prompt.',
       lineOf(body.from),
     );
   }
   if (!tools.found.has('getReward')) {
     throw new EnvironmentFileError(
-      'The class has no `getReward()`. It returns what the episode earned.',
+      'The class has no `getReward()`. Add it: it returns the reward of the episode.',
       lineOf(body.from),
     );
   }
   if (tools.faces.length === 0 && !tools.found.has('answer')) {
     throw new EnvironmentFileError(
-      'The class has no tool. Every public method is one: add `guess(word: string): string`.',
+      'The class has no tool. Add a public method, such as `guess(word: string): string`.',
       lineOf(body.from),
     );
   }
@@ -103,7 +103,7 @@ export function erased(source: string): string {
     const line = /\((\d+):\d+\)/.exec(message)?.[1];
     const what = message.replace(/^Error transforming[^:]*: /, '').replace(/ ?\(\d+:\d+\)/, '');
     throw new EnvironmentFileError(
-      `This is no TypeScript: ${visible(what.replace(/\.$/, ''))}.`,
+      `This isn’t valid TypeScript: ${visible(what.replace(/\.$/, ''))}.`,
       line === undefined ? null : Number(line),
     );
   }
@@ -126,7 +126,7 @@ function toolsOf(
     if (OWN_METHODS.includes(name)) continue;
     if (/\basync\b/.test(before)) {
       throw new EnvironmentFileError(
-        `\`${name}\` is async. A tool answers at once: there is nothing to wait for.`,
+        `\`${name}\` is async. A tool has to return at once. Remove \`async\`.`,
         lineOf(method.from),
       );
     }
@@ -154,9 +154,9 @@ function parametersOf(
     const type = annotation ? text(annotation).replace(/^:\s*/, '').trim() : '';
     const kind = kindOf(type);
     if (!kind) {
-      const problem = type ? `is \`${visible(type)}\`` : 'has no type';
+      const problem = type ? `has the type \`${visible(type)}\`` : 'has no type';
       throw new EnvironmentFileError(
-        `\`${name}\` of the tool \`${tool}\` ${problem}. Give it string, number, boolean, or a choice such as 'up' | 'down'.`,
+        `The parameter \`${name}\` of the tool \`${tool}\` ${problem}. Use string, number, boolean, or choices such as 'up' | 'down'.`,
         lineOf(node.from),
       );
     }
@@ -166,7 +166,7 @@ function parametersOf(
   const others = ['ObjectPattern', 'ArrayPattern', 'Spread'].some((kind) => list?.getChild(kind));
   if (list && others) {
     throw new EnvironmentFileError(
-      `\`${tool}\` takes its parameters apart. Name each one: \`${tool}(word: string)\`.`,
+      `The tool \`${tool}\` has a destructured or rest parameter. Name each parameter: \`${tool}(word: string)\`.`,
       lineOf(list.from),
     );
   }

@@ -84,11 +84,11 @@
   function drawFrom([seed, a, b]) {
     const { next, int: below, shuffle: mix } = random(seed, Purpose.environment, a, b);
     const int = (n) => {
-      if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${asText(n)}): it takes a whole number from 1.`);
+      if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${asText(n)}): use a whole number of at least 1.`);
       return below(n);
     };
     const pick = (list) => {
-      if (!isArray(list) || list.length === 0) throw new RangeError('draw.pick takes a list with something in it.');
+      if (!isArray(list) || list.length === 0) throw new RangeError('draw.pick needs a list with at least one item.');
       return list[int(list.length)];
     };
     const shuffle = (list) => mix([...list]);
@@ -129,7 +129,7 @@
       return { text: apply(cut, value, [0, LONGEST]), ...(value.length > LONGEST && { cut: value.length }) };
     const is = value === null ? 'null' : isArray(value) ? 'a list' : typeof value;
     const later = typeof value === 'object' && value !== null && typeof value.then === 'function';
-    return problem(`${where} returned ${later ? 'a promise' : is}; it has to return a text.`);
+    return problem(`${where} returned ${later ? 'a promise' : is}. Return a string.`);
   }
 
   const MOST = { text: 2000, cell: 60, rows: 30, columns: 30, marks: 12 };
@@ -168,7 +168,7 @@
       return { shown: { kind: 'line', from: line.from, to: line.to, marks } };
     }
     return problem(
-      `view() returned ${asText(shown)}; it returns a text, { table: rows }, { grid: rows } of at most ${MOST.rows} rows and ${MOST.columns} columns, or { line: { from, to, marks } }.`,
+      `view() returned ${asText(shown)}. Return a string, { table: rows }, { grid: rows } of at most ${MOST.rows} rows and ${MOST.columns} columns, or { line: { from, to, marks } }.`,
     );
   }
 
@@ -179,16 +179,14 @@
       const state = environment.stateKey();
       if (typeof state !== 'string' || state.length > LONGEST_KEY) {
         const is = typeof state === 'string' ? `${state.length} characters` : typeof state;
-        return problem(`stateKey() returned ${is}; it has to be a text of at most ${LONGEST_KEY} characters.`);
+        return problem(`stateKey() returned ${is}. Return a string of at most ${LONGEST_KEY} characters.`);
       }
       turn = { state };
     }
     if (typeof environment.turnReward === 'function') {
       const paid = environment.turnReward();
       if (typeof paid !== 'number' || !isFinite(paid))
-        return problem(
-          `turnReward() returned ${apply(cut, asText(paid), [0, LONGEST_KEY])}; it has to be a finite number.`,
-        );
+        return problem(`turnReward() returned ${apply(cut, asText(paid), [0, LONGEST_KEY])}. Return a finite number.`);
       turn = { ...turn, paid };
     }
     const drawn = shownBy(environment);
@@ -241,12 +239,12 @@
       const move = environment.expert(drawFrom(chance));
       if (typeof move === 'string') return { answer: apply(cut, move, [0, LONGEST]) };
       if (typeof move !== 'object' || move === null || typeof move.tool !== 'string') {
-        return problem('expert() has to return { tool, arguments } or a text.');
+        return problem('expert() has to return { tool, arguments } or a string.');
       }
       const { tool, arguments: values = {} } = move;
       const told = named(values, ['string', 'number', 'boolean']);
       if (told === null || typeof tool !== 'string' || tool.length > LONGEST_KEY) {
-        return problem('expert() has to name its arguments, each a text, a number or a boolean.');
+        return problem('expert() has to name its arguments. Each has to be a string, a number or a boolean.');
       }
       return { tool, values: told };
     },
@@ -259,13 +257,16 @@
       const earned = episodes.get(id).getReward();
       const parts = named(typeof earned === 'number' ? { reward: earned } : earned, null);
       if (parts === null) {
-        const is = typeof earned === 'object' ? 'something else' : asText(earned);
-        return problem(`getReward() returned ${is}; it returns a number, or up to ${MOST_NAMED} named numbers.`);
+        const object = earned === null ? 'null' : isArray(earned) ? 'a list' : 'an object with too much in it';
+        const is = typeof earned === 'object' ? object : asText(earned);
+        return problem(
+          `getReward() returned ${is}. Return a number, or an object of up to ${MOST_NAMED} named numbers.`,
+        );
       }
       for (const name of keys(parts)) {
         if (typeof parts[name] !== 'number' || !isFinite(parts[name])) {
           return problem(
-            `getReward() gives ${name} = ${apply(cut, asText(parts[name]), [0, LONGEST_KEY])}; it has to be a finite number.`,
+            `getReward() gives ${name} = ${apply(cut, asText(parts[name]), [0, LONGEST_KEY])}. Each part has to be a finite number.`,
           );
         }
       }

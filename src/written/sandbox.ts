@@ -191,7 +191,7 @@ export async function openSandbox(
     const line = lineOf(error);
     vm.dispose();
     throw new EnvironmentFileError(
-      isTooLong(error) ? `The file ${TOO_LONG}` : `The file cannot be loaded: ${visible(messageOf(error))}`,
+      isTooLong(error) ? `The file ${TOO_LONG}` : `The file can’t be loaded: ${visible(messageOf(error))}`,
       line,
     );
   }

@@ -111,7 +111,7 @@ function tooLong(
 ): EnvironmentFileError {
   const most = (texts: readonly string[]) => texts.reduce((longest, text) => Math.max(longest, tokens(text)), 0);
   return new EnvironmentFileError(
-    `An episode may have ${all} tokens: ${maxTurns} turns, a prompt of ${most(prompts)} tokens, answers of up to ${most(observations)}. At most ${MOST_TOKENS} can be trained on. Make the prompt or the tools’ answers shorter, or maxTurns smaller.`,
+    `An episode can have ${all} tokens, and the limit is ${MOST_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${most(prompts)} tokens, and tool answers of up to ${most(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
     null,
   );
 }

@@ -106,9 +106,9 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await problem.getByRole('button', { name: `Open the editor at line ${LINE}` }).click();
   await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${LINE}$`) }).waitFor();
   const paused = page.getByTestId('paused-at-fault');
-  expect(await paused.getByRole('button', { name: 'Go on with the mended file' }).count()).toBe(0); // nothing is mended
+  expect(await paused.getByRole('button', { name: 'Continue with the fixed file' }).count()).toBe(0); // nothing is mended
   await paste(page, MENDED);
-  await paused.getByRole('button', { name: 'Go on with the mended file' }).click();
+  await paused.getByRole('button', { name: 'Continue with the fixed file' }).click();
   await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 3);
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await still(page);

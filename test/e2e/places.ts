@@ -145,7 +145,7 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
       open: async (page) => {
         await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
         await page.getByTestId('verdict').waitFor();
-        await page.getByText('What the numbers say').click();
+        await page.getByText('About these numbers').click();
       },
     },
     {

@@ -1,8 +1,12 @@
 import { readdirSync } from 'node:fs';
+import { snippet } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import { MEMBERS } from '../../src/ui/environment/members.ts';
 import { FIRST_TEMPLATE, TEMPLATES } from '../../src/ui/environment/templates.ts';
-import { OWN_METHODS } from '../../src/written/declaration.ts';
+import { checkEnvironment } from '../../src/written/checker.ts';
+import { OWN_METHODS, readDeclaration } from '../../src/written/declaration.ts';
+import { sandboxOf } from '../written/machine.ts';
 
 test('every environment that ships is a template, with a title and a sentence; the first one is among them', () => {
   const shipped = readdirSync('public/environments').filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'));
@@ -17,4 +21,22 @@ test('every environment that ships is a template, with a title and a sentence; t
 test('the editor offers every method that the playground calls', () => {
   const offered = MEMBERS.map(({ label }) => label);
   expect(offered).toEqual(expect.arrayContaining(OWN_METHODS.filter((name) => name !== 'constructor')));
+});
+
+/** A member as the editor inserts it. */
+function inserted(template: string): string {
+  let state = EditorState.create();
+  snippet(template)({ state, dispatch: (transaction) => (state = transaction.state) }, null, 0, 0);
+  return state.doc.toString();
+}
+
+test('the members that the editor inserts make a class that can be read and played: each placeholder has a value', async () => {
+  const members = MEMBERS.map((member) => inserted(member.snippet));
+  const source = `/** A task. */\nexport default class A {\n${members.join('\n')}\n}\n`;
+  expect(source).toContain('static tasks = { train: 400, test: 100 };');
+  const options = { episodes: 10, seed: 1 };
+  const { findings } = await checkEnvironment(readDeclaration(source), () => sandboxOf(source), options);
+  // its expert names a secret that this class doesn't have
+  const faults = findings.filter(({ kind, text }) => kind === 'fault' && !text.startsWith('expert()'));
+  expect(faults).toEqual([]);
 });

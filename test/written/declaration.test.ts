@@ -64,8 +64,8 @@ test.each([
   ['a parameter of another type', `${OPEN}\n  act(word: string[]) { return ''; }\n${REST}`, /string\[\]/, 3],
   ['parameters taken apart', `${OPEN}  act({ word }: { word: string }) { return ''; }\n${REST}`, /Name each/, 2],
   ['an async tool', `${OPEN}  async act(word: string) { return ''; }\n${REST}`, /async/, 2],
-  ['an import', `import x from 'y';\n${OPEN}  act(): string { return x; }\n${REST}`, /imports nothing/, 1],
-  ['half a class', `${OPEN}  act(: string\n`, /no TypeScript/, 2],
+  ['an import', `import x from 'y';\n${OPEN}  act(): string { return x; }\n${REST}`, /only types/, 1],
+  ['half a class', `${OPEN}  act(: string\n`, /TypeScript/, 2],
 ])('a file with %s is refused in words, with its line', (_name, source, says, line) => {
   const read = () => readDeclaration(source);
   expect(read).toThrow(says);

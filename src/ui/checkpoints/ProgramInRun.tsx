@@ -5,16 +5,15 @@ import { bytes } from '../parts/numberText.ts';
 
 const LONGEST_LINE = 10_000;
 
-/** The program that a run from a file brings along, to be read before it runs. */
+/** The program in a run that came as a file, for the user to read before it runs. */
 export function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile }) {
   const lines = text.split(/\r?\n/);
   return (
     <section className="stack" aria-label="The program in this run" data-testid="program-in-run">
       <p>
         This run trains on an environment that somebody wrote: <b className="mono">{visible(name)}</b> (
-        {bytes(new TextEncoder().encode(text).length)}, {counted(lines.length, 'line')}). It’s a program. Nothing of it
-        has run yet. It runs when you continue, in a sandbox that reaches neither the network nor anything else on this
-        page.
+        {bytes(new TextEncoder().encode(text).length)}, {counted(lines.length, 'line')}). It’s a program, and it hasn’t
+        run yet. When you continue, it runs in a sandbox, which can’t reach the network or the rest of this page.
       </p>
       <details open>
         <summary>Read it first</summary>

@@ -23,7 +23,7 @@ export function CheckPanel() {
   );
 }
 
-/** The presses that run it. Nothing else on this screen does. */
+/** The buttons that run the file. Nothing else on this screen runs it. */
 function Doors() {
   const running = useEnvironment((s) => s.check?.state === 'running');
   const readable = useEnvironment((s) => s.reading?.found.problem === null);
@@ -66,13 +66,13 @@ function Outcome() {
     <div className="stack" role="status">
       {state === null && (
         <p className="soft">
-          Plays {whole(TASKS_PLAYED)} tasks in a sandbox, as your expert, at random and with nonsense. Says what is
-          wrong and in which line.
+          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with your expert, with random calls and with
+          nonsense calls. It lists the problems with their lines.
         </p>
       )}
-      {state?.state === 'ended' && <p className="note bad">The check did not end. {state.why}</p>}
+      {state?.state === 'ended' && <p className="note bad">The check didn’t finish. {state.why}</p>}
       {state?.state === 'done' && <Found found={state.found} />}
-      {stale && <p className="faint">The file has changed since then.</p>}
+      {stale && <p className="faint">The file has changed since this check.</p>}
     </div>
   );
 }
@@ -108,17 +108,18 @@ function Found({ found }: { readonly found: Examination }) {
       </ul>
       {!report.broken && <Scores report={report} />}
       <details className="deeper">
-        <summary>What the numbers say</summary>
+        <summary>About these numbers</summary>
         <p>
-          The expert has to earn more than chance: if nothing beats chance, something is wrong with the reward. Chance
-          has to earn something now and then, because training starts from what works by luck. If nonsense earns
-          something, the agent will learn nonsense.
+          The expert has to earn more than chance. If nothing beats chance, something is wrong with the reward. Chance
+          should earn something now and then, because RL can only strengthen calls that already work sometimes. If
+          nonsense earns something, the agent may learn nonsense.
         </p>
         <p>
-          {whole(report.episodes)} episodes, {whole(report.turns)} turns. The class has {whole(tasks.train)} tasks for
-          training and {whole(tasks.test)} for evaluation, at most {report.settled.maxTurns} turns each. The longest
-          prompt has {whole(report.longestPrompt)} characters, the longest answer of a tool {whole(report.longestReply)}
-          . The random player’s episodes were played a second time, to see that the same calls give the same episode.
+          The check played {whole(report.episodes)} episodes with {whole(report.turns)} turns. The class has{' '}
+          {whole(tasks.train)} tasks for training and {whole(tasks.test)} for evaluation, with at most{' '}
+          {report.settled.maxTurns} turns each. The longest prompt has {whole(report.longestPrompt)} characters, and the
+          longest tool answer has {whole(report.longestReply)}. The random player’s calls were played a second time, to
+          see that the same calls give the same episode.
         </p>
       </details>
     </>

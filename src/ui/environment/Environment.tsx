@@ -14,7 +14,7 @@ import { ReadingLine } from './ReadingLine.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
 
-/** Where a person writes an environment: the file, and beside it what a check finds in it. */
+/** The screen on which a person writes an environment: the editor, and beside it the check. */
 export function Environment() {
   const corrections = useLinkedFile();
   const byLink = useEnvironment((s) => s.file.byLink);
@@ -35,8 +35,8 @@ export function Environment() {
         {byLink && (
           <p className="note" role="status" data-testid="by-link">
             This file came by a link, so somebody else may have written it. It’s a program: read it first. It runs only
-            if you press <b>Check</b> or <b>Train on it</b>, and then in a sandbox that reaches neither the network nor
-            anything else on this page.
+            if you press <b>Check</b> or <b>Train on it</b>. It runs in a sandbox, which can’t reach the network or the
+            rest of this page.
           </p>
         )}
         <div className="environment-body">
@@ -47,7 +47,7 @@ export function Environment() {
             <div className="row between">
               <ReadingLine />
               <p id={keys} className="faint small">
-                Tab indents; Esc, then Tab leaves. Ctrl Space: what may come next.
+                Tab indents. Esc, then Tab leaves the editor. Ctrl Space suggests code.
               </p>
             </div>
           </section>
@@ -59,7 +59,7 @@ export function Environment() {
   );
 }
 
-/** Takes the file that an address brings, and leaves the address without it: what is written from then on is not in it. Returns what it could not mean. */
+/** Opens the file that an address holds and removes it from the address, which would no longer match once the file is edited. Returns the problems with the address. */
 function useLinkedFile(): readonly string[] {
   const [corrections, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {

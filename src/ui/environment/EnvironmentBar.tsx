@@ -74,8 +74,8 @@ function TemplateDialog({ close }: Closing) {
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
       <p className="soft">
-        Each is complete: it can be checked and trained on as it is. What you have written can be brought back with{' '}
-        <i>Back to</i>.
+        Each one is complete: you can check it and train on it as it is. To bring back your own file, press{' '}
+        <i>Back to …</i>.
       </p>
       <ul data-testid="templates">
         {TEMPLATES.map(({ file, title, sentence }) => (
@@ -106,7 +106,7 @@ function LinkDialog({ close }: Closing) {
     <Dialog title="Share this environment" className="share-environment" onClose={close}>
       {hash === null ? (
         <>
-          <p>It’s too long for a link. Save it as a file and send the file: it can be opened here.</p>
+          <p>This file is too long for a link. Save it and send it: it can be opened on this screen.</p>
           <div className="row">
             <button type="button" className="primary" onClick={save}>
               Save as a file
@@ -116,8 +116,8 @@ function LinkDialog({ close }: Closing) {
       ) : (
         <>
           <p>
-            The whole file is in the link; it isn’t kept on a server. For whoever opens the link, nothing runs before
-            they press a button.
+            The link holds the whole file, and no server stores it. When someone opens the link, nothing runs until they
+            press a button.
           </p>
           <CopyField text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
         </>

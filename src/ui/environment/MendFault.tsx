@@ -4,21 +4,27 @@ import { givenEnvironment, goOnWith } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
 import { goToLine, place, useEnvironment } from './environmentStore.ts';
 
-/** What can be done where the environment that a person wrote has failed: mend it in the editor, and go on with what stands there. */
+/** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
 export function MendFault({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
   const mended = useEnvironment((s) => s.file);
   const failed = givenEnvironment();
   const differs = failed !== null && environmentSum(mended) !== environmentSum(failed) && mended.name === failed.name;
+  const label =
+    line === null
+      ? inEditor
+        ? 'Show the file'
+        : 'Open the editor'
+      : `${inEditor ? 'Go to' : 'Open the editor at'} line ${line}`;
   return (
     <>
       {differs && (
         <button type="button" className="primary" onClick={() => goOn(mended)}>
-          <Icon name="play" /> Go on with the mended file
+          <Icon name="play" /> Continue with the fixed file
         </button>
       )}
       <button type="button" className={differs ? 'quiet' : 'primary'} onClick={() => openEditor(line)}>
-        {inEditor ? 'Go to' : 'Open the editor at'} {line === null ? 'the file' : `line ${line}`}
+        {label}
       </button>
     </>
   );
@@ -29,7 +35,7 @@ function goOn({ name, text }: EnvironmentFile): void {
   location.assign('#/lab');
 }
 
-/** Shows the file that failed in the editor, unless it is being mended there. */
+/** Shows the file that failed in the editor, unless a version of it is already open there. */
 function openEditor(line: number | null): void {
   const failed = givenEnvironment();
   const { file } = useEnvironment.getState();

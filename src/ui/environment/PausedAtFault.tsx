@@ -1,7 +1,7 @@
 import { useLive } from '../run/liveStore.ts';
 import { MendFault } from './MendFault.tsx';
 
-/** In the editor: a run that this file’s fault has paused, and the press that goes on with it once it is mended. Nothing where there is none. */
+/** In the editor: says that a run is paused at a fault of its environment, with a button to continue it. Renders nothing if no run is. */
 export function PausedAtFault() {
   const problem = useLive((s) => s.problem);
   if (problem?.cause !== 'environment-fault') return null;

@@ -1,6 +1,6 @@
 import { goToLine, useEnvironment } from './environmentStore.ts';
 
-/** What is wrong with the text as it stands, with a way to the line; or what it is. */
+/** The first problem of the text with a button to its line, or the name of its class and its tools. */
 export function ReadingLine() {
   const reading = useEnvironment((s) => s.reading);
   const kept = useEnvironment((s) => s.kept);
@@ -18,8 +18,9 @@ export function ReadingLine() {
   const list = tools.map((tool) => tool.name).join(', ');
   return (
     <p className="reading soft" role="status" data-testid="reading">
-      <b>{name}</b> {tools.length === 1 ? 'has the tool' : 'has the tools'} <span className="mono">{list || '–'}</span>.{' '}
-      {kept ? 'Kept in this browser.' : 'This browser refuses to keep it: save it as a file.'}
+      <b>{name}</b> {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has the tool' : 'has the tools'}{' '}
+      <span className="mono">{list}</span>.{' '}
+      {kept ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
     </p>
   );
 }

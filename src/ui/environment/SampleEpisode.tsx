@@ -6,11 +6,11 @@ import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { LineButton } from './ReadingLine.tsx';
 
-/** The first task of training, turn by turn, as the expert plays it, or chance where there is none. */
+/** The first training task, turn by turn. The expert plays it, or the random player if the class has no expert. */
 export function SampleEpisode({ sample: { by, play, reward } }: { readonly sample: Sample }) {
   return (
     <section className="panel stack" aria-labelledby="sample-title" data-testid="sample">
-      <h2 id="sample-title">The first task, {by === 'expert' ? 'by the expert' : 'by random calls'}</h2>
+      <h2 id="sample-title">The first task, played {by === 'expert' ? 'by the expert' : 'with random calls'}</h2>
       <ol className="sample-turns">
         <Said kind="prompt" text={play.prompt} />
         {play.moves.map((move, turn) => {

@@ -12,7 +12,7 @@ export function Scores({ report }: { readonly report: CheckReport }) {
   return (
     <table className="scores">
       <caption>
-        Reward <span className="faint">mean of each player</span>
+        Reward <span className="faint">mean per player</span>
       </caption>
       <tbody>
         {PLAYERS.map(({ player, doc }) => {

@@ -1,16 +1,16 @@
 import type { Parameter } from '../../text/toolSchema.ts';
 import { useEnvironment } from './environmentStore.ts';
 
-/** What the agent is told of the task and of its tools, as far as the file can be read. */
+/** The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read. */
 export function ToolList() {
   const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
   if (!declared) return null;
   const { description, tools } = declared;
   return (
     <section className="panel stack" aria-labelledby="tools-title" data-testid="tools">
-      <h2 id="tools-title">What the agent is told</h2>
+      <h2 id="tools-title">Task and tools</h2>
       {description === '' ? (
-        <p className="faint">Write a comment before the class: it says what the task is.</p>
+        <p className="faint">Write a comment before the class to describe the task.</p>
       ) : (
         <p>{description}</p>
       )}

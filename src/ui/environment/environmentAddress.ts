@@ -30,11 +30,13 @@ export function readEnvironmentHash(hash: string): Linked {
   const asked = askedBy(hash, corrections);
   for (const key of asked.keys()) {
     if (!Object.values(KEYS).some((known) => known === key))
-      corrections.push(`${visible(key)}: isn’t part of this screen’s address and was ignored. It has name and code.`);
+      corrections.push(
+        `${visible(key)}: isn’t part of this screen’s address and was ignored. The address has only name and code.`,
+      );
   }
   const [given, code] = [asked.get(KEYS.name), asked.get(KEYS.code)];
   if (code === undefined) {
-    if (given !== undefined) corrections.push('name: there is no code beside it, so there is no file to open.');
+    if (given !== undefined) corrections.push('name: the address has no code, so there is no file to open.');
     return { file: null, corrections };
   }
   const letters = given
@@ -43,7 +45,7 @@ export function readEnvironmentHash(hash: string): Linked {
     .trim();
   const name = letters === undefined || letters === '' ? 'environment.ts' : letters;
   if (given !== undefined && given !== name) {
-    corrections.push(`name: ${visible(given)} can’t be the name of a file. It’s called ${name} here.`);
+    corrections.push(`name: ${visible(given)} can’t be a file name. The file is called ${name} here.`);
   }
   const text = unpacked(code);
   if (text !== null) return { file: { name, text }, corrections };

@@ -77,14 +77,14 @@ export function bringBack(): void {
 export async function openFile(given: File): Promise<void> {
   const refuse = (why: string) => useEnvironment.setState({ refused: `${visible(given.name)} ${why}` });
   if (given.size > MOST_ENVIRONMENT_BYTES) {
-    refuse('has more than 1 MB. An environment is one short class.');
+    refuse('is larger than 1 MB. An environment is one short class. Choose another file.');
     return;
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await given.arrayBuffer());
     place({ name: given.name, text: text.replaceAll('\r\n', '\n') }, false);
   } catch {
-    refuse('is no text (UTF-8). Choose a TypeScript file.');
+    refuse('isn’t UTF-8 text. Choose a TypeScript file.');
   }
 }
 
@@ -103,7 +103,7 @@ function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {
   } catch (error) {
     if (error instanceof RangeError) {
       putAside(KEY);
-      notice(`The environment you wrote could not be read again and was set aside: ${error.message}.`);
+      notice(`The environment you wrote couldn’t be read and was set aside: ${error.message}.`);
     }
     return null; // where storage is refused nothing is kept
   }

@@ -23,13 +23,17 @@ export class ExaminerClient {
     this.#worker = new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' });
     this.#worker.onmessage = ({ data }: MessageEvent<ExaminerEvent>) => {
       if (watched) this.#heard();
-      if (data.type === 'failed') this.#lose(`It stopped: ${data.message}`);
+      if (data.type === 'failed') this.#lose(`The sandbox stopped: ${data.message}`);
       else if (data.type !== 'here') onEvent(data);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
-      this.#lose(event.message ? `It stopped: ${event.message}` : 'Its code could not be loaded.');
+      this.#lose(
+        event.message
+          ? `The sandbox stopped: ${event.message}`
+          : 'The code of the check couldn’t be loaded. Reload the page.',
+      );
     };
   }
 
@@ -47,7 +51,7 @@ export class ExaminerClient {
   #heard(): void {
     clearTimeout(this.#watch);
     this.#watch = setTimeout(
-      () => this.#lose(`It said nothing for ${SILENT_MS / 1000} seconds and was ended.`),
+      () => this.#lose(`The sandbox didn’t answer for ${SILENT_MS / 1000} seconds, so the page ended it.`),
       SILENT_MS,
     );
   }

@@ -1,4 +1,4 @@
-/** A member that an environment's class may have, as the editor offers it. `snippet` has `${…}` where something is to be written. */
+/** A member that an environment's class may have, as the editor offers it. `snippet` has `${…}` around each placeholder; a number has to be written `${1:400}`. */
 interface Member {
   readonly label: string;
   readonly doc: string;
@@ -9,56 +9,60 @@ interface Member {
 export const MEMBERS: readonly Member[] = [
   {
     label: 'reset',
-    doc: 'Begins a task; returns what the agent is told.',
-    snippet: "reset({ draw }: Task): string {\n  ${}\n  return '${what the agent is told}';\n}",
+    doc: 'Begins a task and returns its prompt.',
+    snippet: "reset({ draw }: Task): string {\n  ${}\n  return '${the prompt}';\n}",
   },
   {
     label: 'tool',
-    doc: 'Any other public method is a tool; its comment is what the agent is told of it.',
+    doc: 'Every other public method is a tool. Its comment describes it to the agent.',
     snippet:
       '/**\n * ${What it does.}\n * @param ${word} ${what it is}\n */\n${name}(${word}: string): string {\n  ${}\n  return ${word};\n}',
   },
   {
     label: 'getReward',
-    doc: 'What the episode earned, in named parts.',
+    doc: 'Returns the reward of the episode, in named parts.',
     snippet: 'getReward() {\n  return { solved: ${this.done ? 1 : 0} };\n}',
   },
   {
     label: 'expert',
-    doc: 'The next call of a player that knows the answer.',
+    doc: 'Returns the next call of a player that knows the answer.',
     snippet: "expert() {\n  return { tool: '${name}', arguments: { ${word}: ${this.secret} } };\n}",
   },
   {
     label: 'turnReward',
-    doc: 'What the last call is paid, beside the reward at the end.',
-    snippet: 'turnReward(): number {\n  return ${0};\n}',
+    doc: 'Returns the reward of the last call. The reward at the end comes on top.',
+    snippet: 'turnReward(): number {\n  return ${1:0};\n}',
   },
   {
     label: 'answer',
-    doc: 'Takes words without a call, which end the episode.',
+    doc: 'Receives a text that the agent writes without a call. It ends the episode.',
     snippet: 'answer(text: string): void {\n  ${this.said = text;}\n}',
   },
   {
     label: 'stateKey',
-    doc: 'A short text that is the same for the same state.',
+    doc: 'Returns a short text, the same for the same state.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
   },
   {
     label: 'observe',
-    doc: 'What the agent is shown of the history.',
-    snippet: 'observe(history: string): string {\n  return ${history};\n}',
+    doc: 'Returns the text that an agent would read instead of all past turns.',
+    snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
   },
-  { label: 'view', doc: 'A picture of the state, for people.', snippet: "view() {\n  return ${''};\n}" },
+  {
+    label: 'view',
+    doc: 'Returns what the page draws beside the calls. The agent doesn’t see it.',
+    snippet: "view() {\n  return ${''};\n}",
+  },
   {
     label: 'static tasks',
-    doc: 'How many tasks there are.',
-    snippet: 'static tasks = { train: ${400}, test: ${100} };',
+    doc: 'The number of training and test tasks.',
+    snippet: 'static tasks = { train: ${1:400}, test: ${2:100} };',
   },
-  { label: 'static maxTurns', doc: 'How many turns an episode has.', snippet: 'static maxTurns = ${4};' },
+  { label: 'static maxTurns', doc: 'The largest number of turns in an episode.', snippet: 'static maxTurns = ${1:4};' },
   {
     label: 'static weights',
-    doc: 'What each part of the reward counts.',
+    doc: 'The weight of each part of the reward.',
     snippet: 'static weights = { ${solved}: 1 };',
   },
-  { label: 'done', doc: 'Ends the episode once it is true.', snippet: 'done = false;' },
+  { label: 'done', doc: 'Set it to true to end the episode.', snippet: 'done = false;' },
 ];

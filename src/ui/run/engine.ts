@@ -77,7 +77,7 @@ export function start(running: boolean): void {
 
 const NO_ENVIRONMENT: Problem = {
   message: 'There is no environment to train on yet.',
-  hint: 'Write one, or open the file of one. A link to a run never brings its environment along.',
+  hint: 'Write one or open a file. A link to a run never includes its environment.',
   ...{ fatal: false, fields: [], cause: 'needs-environment' },
 };
 

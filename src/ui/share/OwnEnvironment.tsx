@@ -5,7 +5,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { givenEnvironment } from '../run/engine.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 
-/** What a link to a run on a person's own environment leaves out: the environment. Its file or the run's holds it; nothing for other runs. */
+/** Says that a link doesn't hold the environment that a person wrote, and how to send it. Renders nothing if the run trains on another environment. */
 export function OwnEnvironment() {
   const own = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
   if (!own) return null;
@@ -14,8 +14,8 @@ export function OwnEnvironment() {
     <section className="note stack" aria-label="Your environment" data-testid="link-leaves-environment">
       <p>
         <b>This link doesn’t hold the environment{file && ` ${visible(file.name)}`}.</b> It’s a program, so a link to a
-        run never brings it along: whoever opens the link gets the knobs alone and can’t train. Share the environment
-        from <a href="#/environment">its editor</a>, or hand on this run with its environment as a file.
+        run never includes it. Someone who opens the link gets only the knobs and can’t train. Share the environment
+        from <a href="#/environment">its editor</a>, or send this run as a file, which includes the environment.
       </p>
       {latestCheckpoint() && (
         <p className="row">

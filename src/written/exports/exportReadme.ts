@@ -7,7 +7,7 @@ const OPENENV_VERSION = '0.10.0';
 const VERL_VERSION = '0.9.1';
 const WASMTIME_VERSION = '50.0.1';
 
-/** README.md: what each framework needs, how it is started, and what isn't the same there as on the page. */
+/** README.md of the exported folder: how to install and start each framework, and how it differs from the page. */
 export function exportReadme({ declaration, names, settings, file }: Exported): string {
   const { className, changed } = names;
   const { tasks, maxTurns } = settings;
@@ -16,9 +16,9 @@ export function exportReadme({ declaration, names, settings, file }: Exported): 
 
 ${oneLine(declaration.description)}
 
-${oneLine(file.name)}, written for Rollout Playground, for four frameworks: ${tasks.train} tasks to train on, ${tasks.test} to test, at most ${maxTurns} turns. \`environment.ts\` is the program as it was written; the frameworks run it.
+This folder has an environment (${oneLine(file.name)}) from Rollout Playground, ready for four frameworks. It has ${tasks.train} training tasks and ${tasks.test} test tasks, with at most ${maxTurns} turns each. \`environment.ts\` is the original program, and all four frameworks run it.
 
-**It's a program. Read \`environment.ts\` before you train on it.** It runs in a virtual machine (QuickJS compiled to WebAssembly, in wasmtime) without files, network, clock or random numbers of its own. The machine is the one that the page uses, so the same task and the same calls give the same episode and the same reward, bit for bit.
+**It's a program. Read \`environment.ts\` before you train on it.** It runs in a virtual machine (QuickJS compiled to WebAssembly, in wasmtime) without files, network, clock or random numbers of its own. The page uses the same machine. So the same task and the same calls give the same episode and the same reward, bit for bit.
 
 ## Play an episode
 
@@ -41,10 +41,10 @@ pip install wasmtime==${WASMTIME_VERSION} trl==${TRL_VERSION} datasets
 python trl_environment.py --model Qwen/Qwen3-0.6B
 \`\`\`
 
-\`GRPOTrainer(environment_factory=${className}, train_dataset=Dataset.from_list(rows("train")), …)\`. The chat template of the model must have tools.
+\`GRPOTrainer(environment_factory=${className}, train_dataset=Dataset.from_list(rows("train")), …)\`. The chat template of the model must support tools.
 
-- TRL doesn't end a rollout when the environment is done. A call after the end changes nothing; its answer is “The episode is over.”${declaration.hearsAnswer ? '\n- TRL doesn’t show an environment what the agent says without a call. So the class has one more tool, `answer`.' : ''}
-- A call with a missing or unknown argument is answered by Python, and is no turn of the episode. Set \`max_tool_calling_iterations\` to ${maxTurns}, as \`trl_environment.py\` does.
+- TRL doesn't end a rollout when the environment is done. A call after the end changes nothing and returns “The episode is over.”${declaration.hearsAnswer ? '\n- TRL doesn’t pass on a text that the agent writes without a call. So the class has one more tool, `answer`.' : ''}
+- Python itself rejects a call with a missing or unknown argument. Such a call doesn’t count as a turn. Set \`max_tool_calling_iterations\` to ${maxTurns}, as \`trl_environment.py\` does.
 
 ## verifiers
 
@@ -52,7 +52,7 @@ python trl_environment.py --model Qwen/Qwen3-0.6B
 pip install wasmtime==${WASMTIME_VERSION} verifiers==${VERIFIERS_VERSION}
 \`\`\`
 
-\`verifiers_environment.py\` has the taskset \`${className}Taskset\`, the toolset \`${className}Tools\`, and a reward for each part with its weight. The toolset runs in a process of its own. It notes each call, and the rewards play the calls again. The end of an episode doesn't end a rollout.
+\`verifiers_environment.py\` has the taskset \`${className}Taskset\`, the toolset \`${className}Tools\`, and a reward for each part with its weight. The toolset runs in a process of its own. It records each call, and the rewards are computed by playing the calls again. The end of an episode doesn't end a rollout.
 
 ## OpenEnv
 
@@ -61,7 +61,7 @@ pip install wasmtime==${WASMTIME_VERSION} openenv==${OPENENV_VERSION}
 python openenv_server.py --port 8000
 \`\`\`
 
-A WebSocket at \`/ws\` is an episode; up to 64 run at once. \`reset\` takes \`split\` and \`index\`; without an index, \`seed\` picks the task. A step calls a tool. The tool \`answer\` says something without a call, which ends the episode. OpenEnv and verifiers ask for different versions of the package \`mcp\`: install them apart.
+Each WebSocket at \`/ws\` is one episode, and up to 64 run at once. \`reset\` takes \`split\` and \`index\`; without an index, \`seed\` picks the task. Each step calls a tool. The tool \`answer\` takes the agent's final text and ends the episode. OpenEnv and verifiers need different versions of the package \`mcp\`, so install them in separate Python environments.
 
 ## verl
 
@@ -78,16 +78,17 @@ PYTHONPATH=. python -m verl.trainer.main_ppo \\
   reward.custom_reward_function.name=compute_score …
 \`\`\`
 
-Training with verl needs a GPU and was not tried. Its own classes load tools and rows, and pay what the page pays. The end of an episode doesn't end a rollout; a call after it changes nothing.
+Training with verl needs a GPU and was not tried. In tests, verl's own classes loaded the tools and the rows, and gave the same rewards as the page. The end of an episode doesn't end a rollout. A call after the end changes nothing.
 
 ## Limits
 
-- **Enforced, as on the page:** the work of one call (a count, so it's the same on every machine), ${LIMITS.memoryBytes / 1e6} MB of memory for all episodes of a process, the depth of calls, the number of turns.
-- **Not enforced:** a limit in seconds. The format penalty: on the page a refused call costs \`invalidPenalty\`; here only \`getReward()\` counts. \`turnReward()\` is paid to nobody in TRL and verifiers; OpenEnv reports it as \`turn_reward\`, verl as the tool's reward.
-- **A fault of the environment**, such as an exception in \`getReward()\`, raises \`EnvironmentFault\` with the line in \`environment.ts\`. TRL and verl take an exception in a tool for the tool's answer; it's raised again when the reward is asked for. A call that hangs inside the virtual machine itself ends it, and every other episode of that process has the same fault; the next episode gets a new machine.
-- One process has one machine, which serves one call at a time.${renamed ? `\n- Names that Python can't have got an underscore: ${renamed}.` : ''}
+- **Enforced, as on the page:** the work of one call (it's counted, so the limit is the same on every machine), ${LIMITS.memoryBytes / 1e6} MB of memory for all episodes of a process, the depth of nested calls, and the number of turns.
+- **Not enforced:** a limit in seconds.
+- **Rewards:** only \`getReward()\` counts. On the page a refused call also costs \`invalidPenalty\`; here it costs nothing. TRL and verifiers ignore \`turnReward()\`. OpenEnv reports it as \`turn_reward\`, and verl as the tool's reward.
+- **A fault of the environment**, such as an exception in \`getReward()\`, raises \`EnvironmentFault\` with the line in \`environment.ts\`. TRL and verl treat an exception in a tool as the tool's answer, so the fault is raised again when they ask for the reward. If a single built-in function computes too long, the whole virtual machine ends. All open episodes of that process then fail with the same fault, and the next episode gets a new machine.
+- Each process has one machine, which serves one call at a time.${renamed ? `\n- These names are already used in Python, so an underscore was added: ${renamed}.` : ''}
 
-To change the environment, change its file and export it again. \`machine/environment.js\` is the program without its types.
+To change the environment, edit your file and export it again. Don't edit \`environment.ts\` in this folder: the machine runs \`machine/environment.js\`, the same program without its types.
 `;
 }
 
