@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ConfigError } from '../config/configProblem.ts';
-import { checkEnvironment, type CheckReport } from '../written/checker.ts';
+import { checkEnvironment, type CheckReport, faultsOf } from '../written/checker.ts';
 import { placeIn } from '../domain/environmentFile.ts';
 import type { Declaration } from '../written/declaration.ts';
 import { tryExport, writeExport } from './exportEnvironment.ts';
@@ -31,12 +31,11 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   const began = performance.now();
   const report = await checkEnvironment(declaration, sandbox, { episodes, seed });
   console.log(told(declaration, report, performance.now() - began, path.basename(file)));
-  const faulty = report.findings.some(({ kind }) => kind === 'fault');
   if (out !== null) {
-    if (faulty) console.log('Nothing was exported. Fix the faults first.');
-    else console.log(`Exported to ${out}: ${(await writeExport(out, opened, report.settled)).join(', ')}.`);
+    const names = await writeExport(out, opened, report);
+    console.log(names ? `Exported to ${out}: ${names.join(', ')}.` : 'Nothing was exported. Fix the faults first.');
   }
-  return faulty ? 1 : 0;
+  return faultsOf(report).length > 0 ? 1 : 0;
 }
 
 interface Asked {
@@ -87,7 +86,7 @@ function told({ name, tools }: Declaration, report: CheckReport, ms: number, fil
     const at = line === null ? '' : placeIn(file, line);
     lines.push(`${kind === 'fault' ? 'FAULT  ' : 'warning'} ${at}${text}${episodes > 1 ? ` (${episodes} times)` : ''}`);
   }
-  const faults = report.findings.filter(({ kind }) => kind === 'fault').length;
+  const faults = faultsOf(report).length;
   lines.push(
     faults === 0
       ? `No faults: the same calls give the same episode${report.expert === null ? '' : ', and the expert beats chance'}.`

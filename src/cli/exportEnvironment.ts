@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../config/configProblem.ts';
-import type { ClassSettings } from '../written/classSettings.ts';
+import type { CheckReport } from '../written/checker.ts';
 import type { OpenedFile } from '../written/openWritten.ts';
-import { exportFolder } from '../written/exports/exportFolder.ts';
+import { checkedExport } from '../written/exports/checkedExport.ts';
 import { isZipName, tryFolder, writeFolder } from './diskFolders.ts';
 import { callerPath } from './files.ts';
 import { sandboxMachine } from './openEnvironmentFile.ts';
@@ -24,13 +24,17 @@ export async function tryExport(out: string): Promise<void> {
   await tryFolder(place);
 }
 
-/** Writes an environment as a folder that TRL, verifiers, OpenEnv and verl train on; returns the files' names. Throws EnvironmentFileError. */
+/**
+ * Writes an environment as a folder that TRL, verifiers, OpenEnv and verl train on; returns the files' names, or null where its check
+ * found a fault and nothing is written. Throws EnvironmentFileError.
+ */
 export async function writeExport(
   out: string,
-  { file, declaration }: OpenedFile,
-  settings: ClassSettings,
-): Promise<readonly string[]> {
-  const files = exportFolder({ file, declaration, settings, machine: await sandboxMachine() });
+  opened: OpenedFile,
+  report: CheckReport,
+): Promise<readonly string[] | null> {
+  const files = checkedExport(opened, report, await sandboxMachine());
+  if (!files) return null;
   await writeFolder(callerPath(out), files);
   return [...files.keys()];
 }

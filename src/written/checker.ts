@@ -30,6 +30,10 @@ export interface CheckReport {
   readonly broken: boolean;
 }
 
+/** What has to be fixed: a warning doesn't. */
+export const faultsOf = ({ findings }: CheckReport): readonly Finding[] =>
+  findings.filter(({ kind }) => kind === 'fault');
+
 /** The random player, the nonsense player, the expert, and the replay of the random player. */
 const ALL_PLAYS = 4;
 

@@ -92,7 +92,8 @@ async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, 
   }
 }
 
-function problemOf(error: unknown): FileProblem {
+/** What an error says is wrong with a file. Throws any other error. */
+export function problemOf(error: unknown): FileProblem {
   if (error instanceof EnvironmentFileError) return { says: error.says, line: error.line };
   throw error;
 }

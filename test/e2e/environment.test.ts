@@ -1,6 +1,13 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { filesOfZip } from '../../src/formats/zip.ts';
 import { environmentHash } from '../../src/ui/environment/environmentAddress.ts';
+import { classSettings } from '../../src/written/classSettings.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { exportFolder } from '../../src/written/exports/exportFolder.ts';
+import { machine, sandboxOf } from '../written/machine.ts';
 import { launch, PHONE, toScreen, visitStill } from './lab.ts';
 
 let browser: Browser;
@@ -139,6 +146,47 @@ test('a file from a link is shown and named as such, and runs only after a press
   await page.getByRole('button', { name: 'Share by link…' }).click();
   const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
   expect(new URL(link).hash).toBe(hash);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+/** Files by the checksum of their bytes. */
+const sums = (files: ReadonlyMap<string, Uint8Array>) =>
+  Object.fromEntries(Array.from(files, ([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]));
+
+test('on a phone a template is exported as the zip that the command writes; a file with a fault writes none and shows the fault', async () => {
+  const { page, problems } = await visitStill(browser, { hash: HASH, viewport: PHONE });
+  const downloads: string[] = [];
+  page.on('download', (download) => downloads.push(download.suggestedFilename()));
+  const checkAndExport = async () => {
+    await page.getByRole('button', { name: 'Export…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).click();
+  };
+  await startFrom(page, 'Key value store');
+  await expect.poll(async () => (await kept(page))?.name).toBe('keyValueStore.ts');
+  const file = (await kept(page)) ?? { name: '', text: '' };
+  const [zip] = await Promise.all([page.waitForEvent('download'), checkAndExport()]);
+  expect(zip.suggestedFilename()).toBe('keyValueStore.zip');
+  await check(page).locator('[data-testid="verdict"][data-faults="0"]').waitFor();
+  await check(page).getByTestId('exported').getByText('keyValueStore.zip').waitFor();
+  const files = filesOfZip('keyValueStore.zip', await readFile(await zip.path()));
+  expect(new TextDecoder().decode(files.get('environment.ts'))).toBe(file.text);
+  const declaration = readDeclaration(file.text);
+  const sandbox = await sandboxOf(file.text);
+  const settings = classSettings(sandbox.statics);
+  sandbox.dispose();
+  const { name, text } = file;
+  expect(sums(files)).toEqual(sums(exportFolder({ file: { name, text }, declaration, settings, machine })));
+
+  // its reward asks for a method that there is not
+  await paste(page, text.replace('return { right:', 'return { right: this.missing(), was:'));
+  await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
+  await checkAndExport();
+  await check(page).getByText('Nothing was exported.').waitFor();
+  const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
+  await found.getByText('getReward').waitFor();
+  expect(await found.getAttribute('data-kind')).toBe('fault');
+  expect(downloads).toEqual(['keyValueStore.zip']);
   expect(problems).toEqual([]);
   await page.context().close();
 });

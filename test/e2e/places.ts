@@ -163,6 +163,13 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
         await page.locator('dialog[open] .template').first().waitFor();
       },
     },
+    {
+      name: 'an environment that is to be exported',
+      open: async (page) => {
+        await press(page, 'Export…');
+        await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).waitFor();
+      },
+    },
   ],
   learn: [
     itself('chapter', '.chapter'),

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { LIMITS, openSandbox, type Sandbox } from '../../src/written/sandbox.ts';
 
-const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
+/** The virtual machine that environments run in. */
+export const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 /** Less work than the page allows: what never ends is stopped sooner. */
 const SHORT = { ...LIMITS, work: 20 };
 

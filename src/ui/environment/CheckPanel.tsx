@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { Examination } from '../../written/examination.ts';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
@@ -11,9 +12,14 @@ import { trainOnEnvironment } from './trainOnEnvironment.ts';
 /** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {
   const found = useEnvironment((s) => (s.check?.state === 'done' ? s.check.found : null));
+  const running = useEnvironment((s) => s.check?.state === 'running');
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (running) section.current?.scrollIntoView({ block: 'nearest' }); // it may have been asked for far above
+  }, [running]);
   return (
     <div className="environment-side">
-      <section className="panel stack" aria-labelledby="check-title" data-testid="check">
+      <section ref={section} className="panel stack" aria-labelledby="check-title" data-testid="check">
         <Doors />
         <Outcome />
       </section>
@@ -23,7 +29,7 @@ export function CheckPanel() {
   );
 }
 
-/** The buttons that run the file. Nothing else on this screen runs it. */
+/** The buttons that run the file. Nothing else on this screen runs it but an export, which checks it first. */
 function Doors() {
   const running = useEnvironment((s) => s.check?.state === 'running');
   const readable = useEnvironment((s) => s.reading?.found.problem === null);
@@ -71,9 +77,20 @@ function Outcome() {
         </p>
       )}
       {state?.state === 'ended' && <p className="note bad">The check didn’t finish. {state.why}</p>}
+      {state?.state === 'done' && state.exported && <Exported as={state.exported.as} />}
       {state?.state === 'done' && <Found found={state.found} />}
       {stale && <p className="faint">The file has changed since this check.</p>}
     </div>
+  );
+}
+
+function Exported({ as }: { readonly as: string | null }) {
+  return as === null ? (
+    <p data-testid="exported">Nothing was exported. Fix what is wrong first.</p>
+  ) : (
+    <p data-testid="exported">
+      Exported as <span className="mono">{as}</span>: unpack it, and read its README.
+    </p>
   );
 }
 

@@ -35,8 +35,8 @@ export function Environment() {
         {byLink && (
           <p className="note" role="status" data-testid="by-link">
             This file came by a link, so somebody else may have written it. It’s a program: read it first. It runs only
-            if you press <b>Check</b> or <b>Train on it</b>. It runs in a sandbox, which can’t reach the network or the
-            rest of this page.
+            if you press <b>Check</b>, <b>Check and export</b> or <b>Train on it</b>. It runs in a sandbox, which can’t
+            reach the network or the rest of this page.
           </p>
         )}
         <div className="environment-body">

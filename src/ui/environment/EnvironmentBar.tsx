@@ -5,13 +5,14 @@ import { CopyField } from '../share/CopyField.tsx';
 import { pageAddress } from '../share/sharedAddress.ts';
 import { environmentHash } from './environmentAddress.ts';
 import { bringBack, openFile, place, rename, useEnvironment } from './environmentStore.ts';
+import { ExportEnvironment } from './ExportEnvironment.tsx';
 import { TEMPLATES } from './templates.ts';
 
 /** The file's name, and the ways to another file and out of the page. */
 export function EnvironmentBar() {
   const name = useEnvironment((s) => s.file.name);
   const before = useEnvironment((s) => s.before);
-  const [dialog, setDialog] = useState<'templates' | 'share' | null>(null);
+  const [dialog, setDialog] = useState<'templates' | 'share' | 'export' | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const close = () => setDialog(null);
@@ -37,6 +38,9 @@ export function EnvironmentBar() {
       <button type="button" aria-haspopup="dialog" onClick={() => setDialog('share')}>
         Share by link…
       </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('export')}>
+        Export…
+      </button>
       {before && (
         <button type="button" className="quiet end" onClick={bringBack}>
           Back to {before.name}
@@ -56,6 +60,7 @@ export function EnvironmentBar() {
       />
       {dialog === 'templates' && <TemplateDialog close={close} />}
       {dialog === 'share' && <LinkDialog close={close} />}
+      {dialog === 'export' && <ExportEnvironment close={close} />}
     </div>
   );
 }

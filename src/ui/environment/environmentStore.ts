@@ -28,7 +28,13 @@ interface EnvironmentState {
   readonly reading: { readonly text: string; readonly found: Reading } | null;
   readonly check:
     | { readonly state: 'running'; readonly text: string; readonly share: number }
-    | { readonly state: 'done'; readonly text: string; readonly found: Examination }
+    | {
+        readonly state: 'done';
+        readonly text: string;
+        readonly found: Examination;
+        /** An export was asked for: the zip's name, or null where nothing was written. */
+        readonly exported: { readonly as: string | null } | null;
+      }
     | { readonly state: 'ended'; readonly text: string; readonly why: string }
     | null;
 }

@@ -1,3 +1,4 @@
+import { download } from '../export/fileDownload.ts';
 import { ExaminerClient } from './examinerClient.ts';
 import { useEnvironment } from './environmentStore.ts';
 
@@ -43,9 +44,14 @@ function read(): void {
 }
 
 /** Plays what stands in the editor, in a worker of its own. */
-export function check(): void {
+export const check = (): void => play(false);
+
+/** Checks what stands in the editor, and where it has no fault hands the reader the zip with which other frameworks train on it. */
+export const checkAndExport = (): void => play(true);
+
+function play(exports: boolean): void {
   cancelCheck();
-  const { text } = useEnvironment.getState().file;
+  const { name, text } = useEnvironment.getState().file;
   useEnvironment.setState({ check: { state: 'running', text, share: 0 } });
   checker = new ExaminerClient(
     {
@@ -55,7 +61,8 @@ export function check(): void {
         } else if (event.type === 'checked') {
           checker?.terminate();
           checker = null;
-          useEnvironment.setState({ check: { state: 'done', text, found: event.examination } });
+          const exported = exports ? { as: event.zip && saved(name, event.zip) } : null;
+          useEnvironment.setState({ check: { state: 'done', text, found: event.examination, exported } });
         }
       },
       onLoss: (why) => {
@@ -65,7 +72,14 @@ export function check(): void {
     },
     true,
   );
-  checker.send({ type: 'check', text, episodes: TASKS_PLAYED, seed: SEED });
+  checker.send({ type: 'check', file: { name, text }, episodes: TASKS_PLAYED, seed: SEED, exports });
+}
+
+/** Hands the reader the zip of a file's export; returns its name. */
+function saved(file: string, zip: Uint8Array<ArrayBuffer>): string {
+  const name = `${(file.trim() || 'environment').replace(/(.)\.[^.]*$/, '$1')}.zip`;
+  download(name, 'application/zip', new Blob([zip], { type: 'application/zip' }));
+  return name;
 }
 
 /** Ends a check that runs. */

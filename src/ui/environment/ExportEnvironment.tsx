@@ -1,0 +1,40 @@
+import { Dialog } from '../parts/Dialog.tsx';
+import { whole } from '../parts/numberText.ts';
+import { useEnvironment } from './environmentStore.ts';
+import { checkAndExport, TASKS_PLAYED } from './examine.ts';
+
+interface Props {
+  readonly close: () => void;
+}
+
+/** What an export is for and that it runs the file, with the press for it. What comes of it is told where a check tells. */
+export function ExportEnvironment({ close }: Props) {
+  const byLink = useEnvironment((s) => s.file.byLink);
+  return (
+    <Dialog title="Export this environment" className="export-environment" onClose={close}>
+      <div className="stack">
+        <p>
+          A zip with which TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play the
+          same episodes as this page, bit for bit. Its README says what each one needs.
+        </p>
+        <p className="soft">
+          The file is checked first: the press runs it on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check
+          finds a fault, nothing is written.
+        </p>
+        {byLink && <p className="note">It came by a link, so somebody else may have written it. Read it first.</p>}
+        <div className="row">
+          <button
+            type="button"
+            className="primary"
+            onClick={() => {
+              checkAndExport();
+              close();
+            }}
+          >
+            Check and export
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
