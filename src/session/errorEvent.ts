@@ -8,8 +8,8 @@ import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
 
 /**
- * What the page is told of something that was thrown: what was wrong, which knobs it hangs on, what to do. `fatal`: the run is gone. `file` is the
- * environment that a person wrote, where the run trains on one.
+ * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that the run
+ * can't go on. `file` is the environment that a person wrote, or null if the run trains on another one.
  */
 export function errorEvent(
   error: unknown,

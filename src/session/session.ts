@@ -271,7 +271,7 @@ function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy,
   }
 }
 
-/** What a run on an environment that a person wrote is told where the file now has other words than its model has learned. */
+/** The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know. */
 function otherWords(before: readonly string[], now: readonly string[]): EnvironmentFileError {
   const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
   const fresh = now.filter((word) => !before.includes(word));

@@ -14,7 +14,7 @@ export interface Declaration {
   readonly description: string;
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that knows how to do it
-  readonly hearsAnswer: boolean; // the class has `answer(text)`, which is told what the agent says instead of a call
+  readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is no call
   /** The file as JavaScript that assigns its class to `exports.default`; lines are those of the file. */
   readonly code: string;
 }

@@ -140,7 +140,7 @@ function meteredBodies(
   return out;
 }
 
-/** How many numbers stand behind each instruction of those that begin with `fc`. */
+/** The number of operands of each instruction that begins with `fc`, by its number. */
 const IMMEDIATES_OF_BULK = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
 
 function unknown(instruction: number): never {
@@ -168,6 +168,14 @@ function importedFunctions(reader: Reader): readonly string[] {
     return name;
   });
 }
+
+// block, loop, if, br, br_if, call, return_call, memory.size, memory.grow, i32.const, i64.const, ref.null, ref.func
+const ONE_OPERAND: ReadonlySet<number> = new Set([
+  ...[0x02, 0x03, 0x04, 0x0c, 0x0d, 0x10, 0x12],
+  ...[0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2],
+]);
+// unreachable, nop, else, end, return, drop, select, ref.is_null
+const NO_OPERAND: ReadonlySet<number> = new Set([0x00, 0x01, 0x05, 0x0b, 0x0f, 0x1a, 0x1b, 0xd1]);
 
 /** Reads numbers as WebAssembly writes them (LEB128). */
 class Reader {
@@ -208,16 +216,26 @@ class Reader {
     for (let n = 0; n < numbers; n++) while (this.byte() >= 128);
   }
 
-  /** Goes past what stands behind an instruction. */
+  /**
+   * Goes past the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at one that it doesn't list,
+   * such as those of exceptions: read wrongly, loops behind it would go uncounted.
+   */
   immediates(op: number): void {
-    if (op === 0x43) this.at += 4;
-    else if (op === 0x44) this.at += 8;
-    else if (op === 0x0e || op === 0x1c) this.skip(this.u32() + (op === 0x0e ? 1 : 0));
-    else if (op >= 0x28 && op <= 0x3e) this.skip(2);
-    else if (op === 0x11 || op === 0x13) this.skip(2);
-    else if ([0x02, 0x03, 0x04, 0x0c, 0x0d, 0x10, 0x12, 0x3f, 0x40, 0x41, 0x42, 0xd0, 0xd2].includes(op)) this.skip(1);
-    else if (op >= 0x20 && op <= 0x26) this.skip(1);
-    else if (op > 0xc4 && op !== 0xd1) unknown(op);
+    if (op === 0x43)
+      this.at += 4; // f32.const
+    else if (op === 0x44)
+      this.at += 8; // f64.const
+    else if (op === 0x0e)
+      this.skip(this.u32() + 1); // br_table: a list of labels, and one more
+    else if (op === 0x1c)
+      this.skip(this.u32()); // select: a list of types
+    else if (op >= 0x28 && op <= 0x3e)
+      this.skip(2); // loads and stores: alignment, offset
+    else if (op === 0x11 || op === 0x13)
+      this.skip(2); // indirect calls: type, table
+    else if (ONE_OPERAND.has(op) || (op >= 0x20 && op <= 0x26))
+      this.skip(1); // 20 to 26: variables and tables
+    else if (!NO_OPERAND.has(op) && (op < 0x45 || op > 0xc4)) unknown(op); // 45 to c4: arithmetic
   }
 }
 

@@ -7,7 +7,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** What an export is for and that it runs the file, with the press for it. What comes of it is told where a check tells. */
+/** Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result. */
 export function ExportEnvironment({ close }: Props) {
   const byLink = useEnvironment((s) => s.file.byLink);
   return (

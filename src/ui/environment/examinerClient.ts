@@ -4,7 +4,7 @@ import { noteFailure } from '../shell/newVersion.ts';
 /** How long a worker that is there may say nothing. What an environment may compute is counted; this stands behind it. */
 const SILENT_MS = 10_000;
 
-/** Who is told what the examiner finds. */
+/** Callbacks for what the examiner reports. */
 export interface ExaminerListener {
   readonly onEvent: (event: Exclude<ExaminerEvent, { type: 'here' | 'failed' }>) => void;
   /** It has ended; why, in a sentence. */
