@@ -61,6 +61,12 @@ export interface Episode {
   readonly data: () => TaskData | null;
 }
 
+/** What an episode follows from, beside the settings and what is done in it. */
+export interface EpisodeSeeds {
+  readonly seed: number; // which task
+  readonly luck: number; // what the dice give
+}
+
 /** The result of a turn. */
 export interface TurnResult {
   readonly observation: readonly number[]; // ids to force before the next turn; empty when the episode is over
@@ -82,7 +88,36 @@ export interface TurnResult {
  * slips on ice, distractors and filler words, and what a bandit arm pays. Both are any 32-bit numbers; the same two numbers
  * give the same episode. If `luck` is left out, `seed` is used, so everybody who plays the task meets the same events.
  */
-export type Reset = (seed: number, settings: EnvSettings, luck?: number) => Episode;
+export interface Reset {
+  (seed: number, settings: EnvSettings, luck?: number): Episode;
+  /** Set if the environment answers later (`ToolEnv.later`). The call itself throws then. */
+  readonly opening?: Opening;
+}
+
+/** Opens episodes of an environment that answers later: of a server, or of a program in another thread. */
+export interface Opening {
+  readonly open: (tasks: readonly EpisodeSeeds[], settings: EnvSettings) => Promise<readonly Episode[]>; // in the order of the tasks
+  readonly keyOf: (seed: number, settings: EnvSettings) => string; // `key` of this task's episode, without opening it
+}
+
+/** A turn that is over and that the environment has not answered yet. */
+export interface AskedTurn {
+  readonly episode: Episode;
+  readonly action: readonly number[];
+  readonly settings: EnvSettings;
+}
+
+/**
+ * How an environment is asked whose answers take time. Everything that a batch of episodes asks at one moment comes in one
+ * call. What is thrown ends the batch: the run pauses, and nothing but the batch is lost.
+ */
+export interface LaterAnswers {
+  readonly answer: (turns: readonly AskedTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
+  /** These episodes are over or given up. An episode may be named more than once. */
+  readonly leave: (episodes: readonly Episode[]) => void;
+  /** Ends everything that is open. */
+  readonly close: () => void;
+}
 
 /** A set of tasks that training never uses. */
 export interface Split {
@@ -145,6 +180,8 @@ export interface ToolEnv {
   readonly retrieved: Reset | null;
   /** Lets a person pose a task of their own. Without it, a person can only choose a task by its seed. */
   readonly asking?: Asking;
+  /** Set if the environment answers later. Its episodes are opened by `Reset.opening`, and only `openAll` opens them. */
+  readonly later?: LaterAnswers;
   /** Data that all tasks share, for the handover to other programs. Without it, only this program knows the rules. */
   readonly data?: RulesData;
 }

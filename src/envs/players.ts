@@ -1,8 +1,8 @@
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
+import type { EpisodeSeeds } from './env.ts';
 import { openEpisode, type Stepper, type Table } from './stepper.ts';
-import type { EpisodeSeeds } from './turnRules.ts';
 
 /** Who is in the agent's place: what is written next, a turn or a part of one. */
 export type Player = (stepper: Stepper) => readonly number[];

@@ -1,8 +1,7 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
 import { type Grammar, Role } from '../domain/tokens.ts';
 import { allowedIn } from './allowedTokens.ts';
-import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from './env.ts';
-import type { EpisodeSeeds } from './turnRules.ts';
+import type { AskedTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
 /** The conditions of an episode: its environment, knobs and limits. */
 export interface Table {
@@ -49,20 +48,24 @@ export interface Stepper {
   readonly state: number; // grammar state of the next draw
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
+  /** The turn that waits for an environment that answers later (`ToolEnv.later`). Null in every other state. */
+  readonly asked: AskedTurn | null;
   /**
    * How many more tokens the agent may draw before its turn is cut off or the episode is out of room. 0 when the episode
-   * is over.
+   * is over, or while a turn waits for the environment.
    */
   readonly budget: number;
-  /** Ids the agent may draw now. Empty when the episode is over. */
+  /** Ids the agent may draw now. Empty when the episode is over, or while a turn waits for the environment. */
   allowed(): readonly number[];
   /** True if the agent may draw this id now. */
   allows(token: number): boolean;
   /**
    * Adds the agent's next token. The turn ends when the grammar ends it or the budget is used up; then the environment
-   * answers. Throws RangeError if the token is not legal here or the episode is over.
+   * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
    */
   take(token: number): void;
+  /** Gives the turn that waits its result. Throws RangeError if none waits. */
+  hear(result: TurnResult): void;
 }
 
 /**
@@ -73,10 +76,45 @@ export interface Stepper {
  * off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); a last turn without an
  * observation keeps it on its action. Nothing is written after the episode is over. If the episode runs out of room, it ends
  * with the stop reason 'tokens'. If that happens inside a turn, the turn gets the penalty of a malformed turn and no tool
- * runs. Throws RangeError if the prompt does not fit.
+ * runs. Throws RangeError if the prompt does not fit, and what `begin` throws: an environment that answers later must be
+ * opened with `openAll`.
  */
 export function openEpisode(table: Table, seeds: EpisodeSeeds): Stepper {
-  return new Played(table, seeds);
+  const { env, settings, begin = env.reset } = table;
+  return new Played(table, seeds, begin(seeds.seed, settings, seeds.luck));
+}
+
+/** Begins an episode for each of the tasks, as `openEpisode` does. Waits for an environment that answers later. */
+export async function openAll(table: Table, tasks: readonly EpisodeSeeds[]): Promise<readonly Stepper[]> {
+  const { env, settings, begin = env.reset } = table;
+  if (!begin.opening) return tasks.map((seeds) => openEpisode(table, seeds));
+  const episodes = await begin.opening.open(tasks, settings);
+  try {
+    return tasks.map((seeds, i) => new Played(table, seeds, given(episodes, i)));
+  } catch (error) {
+    env.later?.leave(episodes);
+    throw error;
+  }
+}
+
+/** Has the environment answer the turns that wait, all at once. Does nothing if none waits. */
+export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
+  const waiting = steppers.filter(({ asked }) => asked !== null);
+  const later = waiting[0]?.env.later;
+  if (!later) return;
+  const results = await later.answer(waiting.flatMap(({ asked }) => asked ?? []));
+  for (const [i, stepper] of waiting.entries()) stepper.hear(given(results, i));
+}
+
+/** Tells an environment that answers later that these episodes are not played on. */
+export function leaveAll(steppers: readonly Stepper[]): void {
+  steppers[0]?.env.later?.leave(steppers.map(({ episode }) => episode));
+}
+
+function given<T>(list: readonly T[], i: number): T {
+  const item = list[i];
+  if (item === undefined) throw new RangeError(`openAll: the environment gave ${list.length} answers; want ${i + 1}.`);
+  return item;
 }
 
 const NO_REWARDS: Stepper['parts'] = {
@@ -95,13 +133,13 @@ class Played implements Stepper {
   state: number;
   success = false;
   stop: StopReason | null = null;
+  asked: AskedTurn | null = null;
   readonly #settings: EnvSettings;
   readonly #room: number;
   readonly #grammar: Grammar;
   #action: number[] = [];
 
-  constructor({ env, settings, begin = env.reset, room = env.maxTokens }: Table, seeds: EpisodeSeeds) {
-    const episode = begin(seeds.seed, settings, seeds.luck);
+  constructor({ env, settings, room = env.maxTokens }: Table, seeds: EpisodeSeeds, episode: Episode) {
     this.env = env;
     this.seeds = seeds;
     this.episode = episode;
@@ -120,18 +158,18 @@ class Played implements Stepper {
   }
 
   get budget(): number {
-    if (this.stop !== null) return 0;
+    if (this.stop !== null || this.asked !== null) return 0;
     return Math.min(this.env.maxTurnTokens - this.#action.length, this.#room - this.written.length);
   }
 
   allowed(): readonly number[] {
-    return this.stop === null ? allowedIn(this.#grammar, this.state) : [];
+    return this.stop === null && this.asked === null ? allowedIn(this.#grammar, this.state) : [];
   }
 
   allows(token: number): boolean {
     const { next, vocabulary } = this.#grammar;
     const known = Number.isInteger(token) && token >= 0 && token < vocabulary;
-    return this.stop === null && known && next[this.state * vocabulary + token]! >= 0;
+    return this.stop === null && this.asked === null && known && next[this.state * vocabulary + token]! >= 0;
   }
 
   take(token: number): void {
@@ -152,9 +190,20 @@ class Played implements Stepper {
     for (const token of tokens) this.written.push({ token, role, turn, state: 0, single: false });
   }
 
-  /** Gives the finished turn to the environment and records its reward. Then writes the observation, or ends the episode. */
+  hear(result: TurnResult): void {
+    if (this.asked === null) throw new RangeError('Stepper.hear: no turn waits for a result.');
+    this.asked = null;
+    this.#conclude(result);
+  }
+
+  /** Gives the finished turn to the environment, or has it wait for one that answers later. */
   #endTurn(): void {
-    const result = this.episode.step(this.#action, this.#settings);
+    if (this.env.later) this.asked = { episode: this.episode, action: this.#action, settings: this.#settings };
+    else this.#conclude(this.episode.step(this.#action, this.#settings));
+  }
+
+  /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
+  #conclude(result: TurnResult): void {
     const { observation, parts, valid, toolCall, waited } = result;
     const answered = result.stop === null && this.written.length + observation.length < this.#room;
     this.#pay(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);

@@ -1,5 +1,5 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
-import type { EnvSettings, Reset, ToolEnv } from './env.ts';
+import type { EnvSettings, EpisodeSeeds, Reset, ToolEnv } from './env.ts';
 import { beginEpisode, type Task } from './episodeRules.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
 import { drawOn, type Side } from './split.ts';
@@ -21,12 +21,6 @@ export interface TurnRules {
   readonly call?: Sentence;
   readonly answer?: Sentence;
   readonly text?: TextTalk | null; // the turns are text, and say what the sentences hold in other words
-}
-
-/** What an episode follows from, beside the settings and what is done in it. */
-export interface EpisodeSeeds {
-  readonly seed: number; // which task
-  readonly luck: number; // what the dice give
 }
 
 /** Which episodes begin. */

@@ -1,9 +1,8 @@
 import type { RunConfig } from '../config/fields.ts';
 import { picked } from '../config/fields.ts';
 import type { RulesData, TaskData } from '../envs/taskData.ts';
-import { ENV_KNOBS, type Reset, type ToolEnv } from '../envs/env.ts';
+import { ENV_KNOBS, type EpisodeSeeds, type Reset, type ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
-import type { EpisodeSeeds } from '../envs/turnRules.ts';
 
 /** The name of the agent loop that plays the rows. */
 export const AGENT = 'rollout_playground';

@@ -1,6 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import type { Reset, ToolEnv } from '../envs/env.ts';
-import type { EpisodeSeeds } from '../envs/turnRules.ts';
+import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
 import { type BatchView, SCORE_NAMES } from '../domain/batch.ts';

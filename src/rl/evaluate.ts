@@ -5,7 +5,7 @@ import type { Metrics } from '../domain/metrics.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { answerMetrics } from './answerMetrics.ts';
-import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
+import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks, taskKey } from './evaluatedTasks.ts';
 import { playQueue } from './queue.ts';
 import { evalCounters, evalSampling } from './settings.ts';
 
@@ -61,7 +61,7 @@ export async function evaluate(
     values['eval/success_shifted'] = successRate(await also(shifted.reset));
   }
   const settings = envSettings(config);
-  const solved = new Map(greedy.map(({ seed, success }) => [begin(seed, settings).key, success]));
+  const solved = new Map(greedy.map(({ seed, success }) => [taskKey(begin, seed, settings), success]));
   return { values, solved };
 }
 

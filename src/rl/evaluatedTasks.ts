@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import type { Reset, ToolEnv } from '../envs/env.ts';
+import type { EnvSettings, Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import { evalTaskSeed } from './settings.ts';
 
@@ -19,6 +19,11 @@ export function evaluatedReset(env: ToolEnv): Reset {
   return env.splits.heldOut?.reset ?? env.reset;
 }
 
+/** What tells a task from others, whatever its seed: the `key` of its episode. */
+export function taskKey(begin: Reset, seed: number, settings: EnvSettings): string {
+  return begin.opening?.keyOf(seed, settings) ?? begin(seed, settings).key;
+}
+
 /**
  * Seeds of the tasks in an evaluation, all of them different tasks. `begin` draws tasks until `evalTasks` different ones are
  * found, or until it seems to have no more. If the environment holds no tasks out, the result covers all of its tasks and
@@ -32,7 +37,7 @@ export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): re
   const seeds: number[] = [];
   for (let i = 0, misses = 0; seeds.length < evalTasks && misses <= PATIENCE * (seeds.length + 4); i++) {
     const task = evalTaskSeed(seed, i);
-    const { key } = begin(task, settings);
+    const key = taskKey(begin, task, settings);
     misses = met.has(key) ? misses + 1 : 0;
     if (misses > 0) continue;
     met.add(key);

@@ -14,9 +14,11 @@ const BREATH = 16;
 
 /**
  * What those without a model make of the tasks that are evaluated: the scripted expert, a simple rule where there is one, and a player who draws each token uniformly from
- * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own.
+ * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own. Empty for an environment that answers later:
+ * its rules are elsewhere, and so would be an expert.
  */
 export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
+  if (env.later) return {};
   const begin = evaluatedReset(env);
   const table = { env, begin, settings: { ...envSettings(config), grammar: true } };
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');

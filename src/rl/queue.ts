@@ -1,6 +1,5 @@
-import type { Reset, ToolEnv } from '../envs/env.ts';
-import { openEpisode } from '../envs/stepper.ts';
-import type { EpisodeSeeds } from '../envs/turnRules.ts';
+import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
+import { leaveAll, openAll } from '../envs/stepper.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
@@ -41,25 +40,36 @@ export async function playQueue(
   const taskOf: number[] = []; // of each row
   let next = 0;
   let over = 0;
-  const take = (index: number) => {
-    const { seed, luck, counters } = tasks[next]!;
-    policy.beginRow(index, counters);
-    record.clear(index);
-    rows[index] = newRow(index, openEpisode(table, { seed, luck }));
-    taskOf[index] = next++;
+  /** Gives these rows the next tasks, as far as there are any. */
+  const take = async (indices: readonly number[]) => {
+    const taken = tasks.slice(next, next + indices.length);
+    const steppers = await openAll(table, taken);
+    for (const [i, { counters }] of taken.entries()) {
+      const index = indices[i]!;
+      policy.beginRow(index, counters);
+      record.clear(index);
+      rows[index] = newRow(index, steppers[i]!);
+      taskOf[index] = next++;
+    }
   };
   policy.setGrammar(env.grammar(settings.grammar));
   policy.begin(request.sampling);
-  while (next < Math.min(policy.rows, tasks.length)) take(next);
-  while (await advance(policy, rows, record, chunk)) {
-    for (const row of rows.filter(({ stepper }) => stepper.stop !== null)) {
-      const task = taskOf[row.index]!;
-      if (!episodes[task]) over++;
-      episodes[task] ??= viewOf(row, task);
-      if (next < tasks.length) take(row.index);
+  try {
+    await take(Array.from({ length: policy.rows }, (_, index) => index));
+    while (await advance(policy, rows, record, chunk)) {
+      const finished = rows.filter(({ stepper }) => stepper.stop !== null);
+      for (const row of finished) {
+        const task = taskOf[row.index]!;
+        if (!episodes[task]) over++;
+        episodes[task] ??= viewOf(row, task);
+      }
+      leaveAll(finished.map(({ stepper }) => stepper));
+      if (next < tasks.length) await take(finished.map(({ index }) => index));
+      played?.(over);
+      await breathe();
     }
-    played?.(over);
-    await breathe();
+    return episodes;
+  } finally {
+    leaveAll(rows.map(({ stepper }) => stepper));
   }
-  return episodes;
 }

@@ -1,6 +1,5 @@
-import type { ToolEnv } from '../envs/env.ts';
-import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
-import type { EpisodeSeeds } from '../envs/turnRules.ts';
+import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
+import { answerAll, leaveAll, openAll, type Table } from '../envs/stepper.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
@@ -45,17 +44,21 @@ export async function rollout(
   }
   const table = { env, settings, room: policy.length, ...(begin && { begin }) };
   const record = episodeRecord(policy.rows, policy.length);
-  const rows = tasks.map((task, index) => newRow(index, scripted(openEpisode(table, task), script)));
-  policy.setGrammar(env.grammar(settings.grammar));
-  policy.begin(request.sampling);
-  while (await advance(policy, rows, record, chunk)) {
-    played?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
-    await breathe();
+  const steppers = await openAll(table, tasks);
+  try {
+    for (const token of script) {
+      for (const stepper of steppers) if (stepper.stop === null) stepper.take(token);
+      await answerAll(steppers);
+    }
+    const rows = steppers.map((stepper, index) => newRow(index, stepper));
+    policy.setGrammar(env.grammar(settings.grammar));
+    policy.begin(request.sampling);
+    while (await advance(policy, rows, record, chunk)) {
+      played?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
+      await breathe();
+    }
+    return { record, groups, episodes: rows.map((row) => viewOf(row, groups[row.index] ?? 0)) };
+  } finally {
+    leaveAll(steppers);
   }
-  return { record, groups, episodes: rows.map((row) => viewOf(row, groups[row.index] ?? 0)) };
-}
-
-function scripted(stepper: Stepper, script: readonly number[]): Stepper {
-  for (const token of script) if (stepper.stop === null) stepper.take(token);
-  return stepper;
 }

@@ -1,4 +1,4 @@
-import type { Stepper } from '../envs/stepper.ts';
+import { answerAll, type Stepper } from '../envs/stepper.ts';
 import type { DecodeChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
@@ -22,8 +22,8 @@ export function newRow(index: number, stepper: Stepper): Row {
 
 /**
  * Advances the open rows by one chunk of at most `limit` tokens; false, and nothing is done, where none is open. Tokens the policy
- * has not read are forced first, then it draws until the grammar stops the turn or its budget is spent. Throws when a row draws what
- * its grammar forbids.
+ * has not read are forced first, then it draws until the grammar stops the turn or its budget is spent. An environment that answers
+ * later is asked once, for all turns that are over. Throws when a row draws what its grammar forbids.
  */
 export async function advance(
   policy: Decoding,
@@ -46,6 +46,10 @@ export async function advance(
       stepper.take(token);
       note(row, record, logprobs[at]!, logMass?.[at]);
     }
+  }
+  await answerAll(open.map(({ stepper }) => stepper));
+  for (const row of open) {
+    const { index, stepper } = row;
     for (const { at, part, reward } of stepper.payments.slice(row.placed)) record.pay(index, at, part, reward);
     row.placed = stepper.payments.length;
   }

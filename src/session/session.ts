@@ -235,6 +235,7 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       readers.dispose();
       rewardModel?.destroy();
       policy.destroy();
+      env.later?.close();
     },
   };
 }

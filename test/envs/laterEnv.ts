@@ -1,0 +1,49 @@
+import type { Episode, Reset, ToolEnv } from '../../src/envs/env.ts';
+import { laterReset } from '../../src/envs/laterReset.ts';
+
+/** How often an environment was asked, and how many at once. */
+export interface Crossings {
+  readonly opened: number[];
+  readonly answered: number[];
+  readonly left: Set<Episode>;
+  closed: number;
+}
+
+/** An environment with the same tasks and rules that answers a moment later; `crossings` notes how it is asked. */
+export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossings: Crossings } {
+  const crossings: Crossings = { opened: [], answered: [], left: new Set(), closed: 0 };
+  const later = (reset: Reset): Reset =>
+    laterReset({
+      keyOf: (seed, settings) => reset(seed, settings).key,
+      open: async (tasks, settings) => {
+        await moment();
+        crossings.opened.push(tasks.length);
+        return tasks.map(({ seed, luck }) => reset(seed, settings, luck));
+      },
+    });
+  const { heldOut, shifted } = env.splits;
+  return {
+    crossings,
+    env: {
+      ...env,
+      reset: later(env.reset),
+      demonstration: later(env.demonstration),
+      retrieved: null,
+      splits: {
+        heldOut: heldOut && { ...heldOut, reset: later(heldOut.reset) },
+        shifted: { ...shifted, reset: later(shifted.reset) },
+      },
+      later: {
+        answer: async (turns) => {
+          await moment();
+          crossings.answered.push(turns.length);
+          return turns.map(({ episode, action, settings }) => episode.step(action, settings));
+        },
+        leave: (episodes) => episodes.forEach((episode) => crossings.left.add(episode)),
+        close: () => void crossings.closed++,
+      },
+    },
+  };
+}
+
+const moment = () => new Promise((resolve) => setImmediate(resolve));
