@@ -30,7 +30,7 @@ export type View =
   | string
   | { readonly table: readonly (readonly (string | number)[])[] } // the first row names the columns
   | { readonly grid: readonly (string | readonly (string | number)[])[] } // a row is a list of cells, or a text with one cell for each letter
-  | { readonly line: { readonly from: number; readonly to: number; readonly marks: Readonly<Record<string, number>> } };
+  | { readonly line: { readonly from: number; readonly to: number; readonly marks: Readonly<Record<string, number>> } }; // a number line; `marks` has the position of each mark by its name
 
 /** A finished turn. `observe(history)` gets a list of them. */
 export interface Turn extends Call {

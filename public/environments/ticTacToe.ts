@@ -11,7 +11,7 @@ const LINES = [
   [2, 4, 6],
 ];
 
-/** Play X and get three in a row within four moves. O completes a row if it can. Otherwise it takes the first free square it likes. */
+/** Play X and get three in a row within four moves. The task lists the squares in the order in which O likes them. O completes a row if it can. Otherwise it takes the free square that it likes most. */
 export default class TicTacToe {
   static tasks = { train: 100_000, test: 100 };
   static maxTurns = 4;

@@ -136,7 +136,7 @@ export async function checkEnvironment(
     if (told > experts.length / 2) {
       found.add(
         'warning',
-        `In ${told} of ${experts.length} tasks the prompt contains the words that the expert says last, and other prompts don’t. Does the prompt contain the answer?`,
+        `In ${told} of ${experts.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
         null,
       );
     }

@@ -24,7 +24,7 @@
 
   /** Takes away what differs by machine or moment, and makes the rest unchangeable: an episode's state is in its own object. */
   function close(root) {
-    const noCode = refuse('An environment cannot make code out of text.');
+    const noCode = refuse('An environment cannot run text as code.');
     for (const one of [() => 0, async () => 0, function* () {}, async function* () {}]) {
       defineProperty(getPrototypeOf(one), 'constructor', { value: noCode });
     }
@@ -114,9 +114,9 @@
   function wordsOf(error) {
     try {
       const message = typeof error === 'object' && error !== null ? error.message : error;
-      return apply(cut, asText(message), [0, LONGEST]) || 'It threw something without words.';
+      return apply(cut, asText(message), [0, LONGEST]) || 'It threw a value without a message.';
     } catch {
-      return 'It threw something without words.';
+      return 'It threw a value without a message.';
     }
   }
 

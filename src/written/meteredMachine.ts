@@ -10,7 +10,7 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
   const rest = (id: number) => new Reader(sections.find((section) => section.id === id)?.bytes ?? new Uint8Array());
   const imported = importedFunctions(rest(Section.imports));
   const asked = imported.indexOf('fd_close');
-  if (asked < 0) throw new Error('The virtual machine has no fd_close, by which it would say what it does.');
+  if (asked < 0) throw new Error('The virtual machine doesn’t import fd_close, with which its work is counted.');
   const [types, own, globals] = [rest(Section.types).u32(), rest(Section.functions).u32(), rest(Section.globals).u32()];
   const meter = { counter: unsigned(globals), ask: unsigned(imported.length + own) };
   const [copy, fill] = [unsigned(imported.length + own + 1), unsigned(imported.length + own + 2)];
@@ -163,7 +163,7 @@ function importedFunctions(reader: Reader): readonly string[] {
   return Array.from({ length: reader.u32() }, () => {
     reader.take(reader.u32());
     const name = new TextDecoder().decode(reader.take(reader.u32()));
-    if (reader.byte() !== 0) throw new Error(`The virtual machine takes in ${name}, which is no function.`);
+    if (reader.byte() !== 0) throw new Error(`The virtual machine imports ${name}, which isn’t a function.`);
     reader.u32();
     return name;
   });

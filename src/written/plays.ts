@@ -213,9 +213,9 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Values):
     const value = values[key];
     if (value === undefined) return `${name} needs the argument ${key}`;
     if (typeof parameter === 'string') continue;
-    if (typeof value !== parameter.type) return `${key} of ${name} is a ${parameter.type}`;
+    if (typeof value !== parameter.type) return `${key} of ${name} has to be a ${parameter.type}`;
     if (parameter.choices && !parameter.choices.some((choice) => choice === value)) {
-      return `${key} of ${name} is one of ${parameter.choices.join(', ')}`;
+      return `${key} of ${name} has to be one of ${parameter.choices.join(', ')}`;
     }
   }
   return null;

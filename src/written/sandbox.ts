@@ -234,7 +234,10 @@ export async function openSandbox(
         } catch (error) {
           const where = WHERE[requests[served]?.op ?? 'call'];
           const why = isTooLong(error) ? TOO_LONG : `was stopped: ${visible(messageOf(error))}.`;
-          ended = { problem: `${where} ${why} Its virtual machine was ended with it.`, line: lineOf(error) };
+          ended = {
+            problem: `${where} ${why} The whole virtual machine was ended, with every episode in it.`,
+            line: lineOf(error),
+          };
         }
       }
       return requests.map(() => ended ?? {});

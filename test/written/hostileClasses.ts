@@ -140,7 +140,7 @@ export const HARM: readonly (readonly [name: string, part: Part, code: string, s
     null,
   ],
   ['an error of ten megabytes', 'act', 'throw new Error("x".repeat(1e7));', /^x{4000}$/, 6],
-  ['an error whose words are an object', 'act', 'throw { message: { toString: null } };', /without words/, null],
+  ['an error whose words are an object', 'act', 'throw { message: { toString: null } };', /without a message/, null],
   [
     'an error that names a line that is none',
     'act',
@@ -195,14 +195,14 @@ export const HARM: readonly (readonly [name: string, part: Part, code: string, s
     'a generator’s way to code from text',
     'act',
     'Object.getPrototypeOf(function* () {}).constructor("yield 1");',
-    /make code out of text/,
+    /run text as code/,
     6,
   ],
   [
     'code from text by Reflect',
     'act',
     'Reflect.construct((() => 0).constructor, ["return 1"]);',
-    /make code out of text|not a constructor/,
+    /run text as code|not a constructor/,
     6,
   ],
   [

@@ -63,7 +63,9 @@ function Outcome() {
   if (state?.state === 'running') {
     return (
       <>
-        <p className="soft">Playing {whole(TASKS_PLAYED)} tasks four times …</p>
+        <p className="soft">
+          Playing {whole(TASKS_PLAYED)} tasks with each of three players, then the random calls a second time …
+        </p>
         <progress value={state.share} max={1} aria-label="Check" />
       </>
     );

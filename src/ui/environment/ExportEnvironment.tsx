@@ -14,12 +14,12 @@ export function ExportEnvironment({ close }: Props) {
     <Dialog title="Export this environment" className="export-environment" onClose={close}>
       <div className="stack">
         <p>
-          A zip with which TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play the
-          same episodes as this page, bit for bit. Its README says what each one needs.
+          You get a zip. With it, TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play
+          the same episodes as this page, bit for bit. The README in the zip says what each one needs.
         </p>
         <p className="soft">
-          The file is checked first: the press runs it on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check
-          finds a fault, nothing is written.
+          <i>Check and export</i> first runs the file on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check finds
+          a fault, nothing is written.
         </p>
         {byLink && <p className="note">It came by a link, so somebody else may have written it. Read it first.</p>}
         <div className="row">

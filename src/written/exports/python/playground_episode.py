@@ -42,9 +42,9 @@ def argument_problem(tool: str, arguments: Mapping[str, Any]) -> str | None:
         value = arguments[name]
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7976931348623157e308
         if not (number if kind == "number" else isinstance(value, TYPES[kind])):
-            return f"{name} of {tool} is a {kind}"
+            return f"{name} of {tool} has to be a {kind}"
         if "choices" in parameter and value not in parameter["choices"]:
-            return f"{name} of {tool} is one of {', '.join(parameter['choices'])}"
+            return f"{name} of {tool} has to be one of {', '.join(parameter['choices'])}"
     return None
 
 

@@ -208,7 +208,7 @@ class Machine:
                 except (_Ended, _Thrown, wasmtime.Trap, wasmtime.WasmtimeError) as error:
                     where = WHERE[asked[self._served]["op"]] if 0 <= self._served < len(asked) else WHERE["call"]
                     why = TOO_LONG if isinstance(error, _Ended) else f"was stopped: {str(error).splitlines()[0]}."
-                    self.ended = f"{where} {why} Its virtual machine was ended with it."
+                    self.ended = f"{where} {why} The whole virtual machine was ended, with every episode in it."
             return [{"problem": self.ended, "line": line_in(self._stack)} for _ in requests]
 
     def _answers(self, asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
