@@ -64,7 +64,7 @@ export const ALGORITHMS = {
   },
   'dr-grpo': {
     label: 'Dr. GRPO',
-    doc: 'GRPO without two divisions that bias it: by the group’s standard deviation, and by the rollout’s own length (arXiv 2503.20783).',
+    doc: 'GRPO without two divisions that bias it: advantages aren’t divided by the group’s standard deviation, and the loss is divided by a constant instead of the number of tokens (arXiv 2503.20783).',
     set: { ...BASE, estimator: 'grpo', divideByStd: 'off', aggregation: 'seq-mean-token-sum-norm' },
   },
   'reinforce++': {

@@ -16,7 +16,7 @@ export function exportReadme({ declaration, names, settings, file }: Exported): 
 
 ${oneLine(declaration.description)}
 
-This folder has an environment (${oneLine(file.name)}) from Rollout Playground, ready for four frameworks. It has ${tasks.train} training tasks and ${tasks.test} test tasks, with at most ${maxTurns} turns each. \`environment.ts\` is the original program, and all four frameworks run it.
+This folder has an environment (${oneLine(file.name)}) from Rollout Playground, ready for four frameworks. It has ${tasks.train} training tasks and ${tasks.test} test tasks, with at most ${maxTurns} turns each. \`environment.ts\` is the original file. All four frameworks run the same program without its types, \`machine/environment.js\`.
 
 **It's a program. Read \`environment.ts\` before you train on it.** It runs in a virtual machine (QuickJS compiled to WebAssembly, in wasmtime) without files, network, clock or random numbers of its own. The page uses the same machine. So the same task and the same calls give the same episode and the same reward, bit for bit.
 
