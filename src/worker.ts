@@ -4,6 +4,7 @@ import { type EnvironmentFile, EnvironmentFileError } from './domain/environment
 import type { Facts } from './facts/facts.ts';
 import { openFallback, type FallbackCheckpoint } from './worker/fallbackCheckpoint.ts';
 import type { RunCommand } from './wire/commands.ts';
+import { checkChanges } from './config/config.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import { holdForLife } from './worker/aliveLock.ts';
@@ -108,11 +109,12 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
 
 /** Starts a new run. The old run is replaced once it is known that the new one can run. */
 async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<void> {
-  const { config, facts, environment, run, guarded = false } = command;
+  const { config, facts, environment, run, changes = [], guarded = false } = command;
   const before = { running, stepping };
   [running, stepping] = [false, null];
   try {
     const from = command.from === undefined ? null : readCheckpoint(command.from);
+    checkChanges(from?.config ?? config, changes);
     let opened: Session | null = null;
     const heard = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.reach('start');
@@ -131,6 +133,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     });
     const next = await openSession(config, { ...there, ...stages }, heard, facts ?? null, from, base);
     opened = next;
+    next.plan(changes);
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
       throw new DeviceLostError('it went while the run began.');

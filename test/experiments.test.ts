@@ -193,15 +193,14 @@ describe('a run', () => {
     const first = logOf(run);
     first.hear({ ...READY, config: run.config });
     for (const update of [1, 2, 3]) first.hear({ type: 'metrics', update, values: { 'rollout/success': update / 4 } });
-    first.hear({ type: 'configured', update: 2, changes: { learningRate: 0.5 } });
-    first.mark({ update: 2, text: 'η' });
+    first.hear({ type: 'configured', update: 2, step: 1, changes: { learningRate: 0.05 } });
     const again = new RunLog({ ...first.run, update: 2 });
     again.hear({ ...READY, config: first.run.config, update: 2 });
     again.hear({ type: 'metrics', update: 3, values: { 'rollout/success': 1 } });
     expect([...(again.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 1]);
     expect([...(first.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 0.75]);
-    expect([again.run.begun, again.run.config.learningRate]).toEqual([run.config, 0.5]);
-    expect(again.run.changes).toEqual([{ update: 2, text: 'η' }]);
+    expect([again.run.begun, again.run.config.learningRate]).toEqual([run.config, 0.05]);
+    expect(again.run.changes).toMatchObject([{ update: 2, step: 1, set: { learningRate: 0.05 } }]);
   });
 
   it('comes back from JSON as it was; anything else is refused', () => {

@@ -8,7 +8,8 @@ import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../
 import { FormatError } from '../formats/formatProblem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import { type Change, readNames } from '../runs/run.ts';
+import { type Change, isChange } from '../runs/change.ts';
+import { readNames } from '../runs/run.ts';
 import type { Points } from '../runs/series.ts';
 import { bytesOf, FILES } from './checkpointFolder.ts';
 
@@ -203,7 +204,6 @@ const isText = (x: unknown): x is string => typeof x === 'string';
 const isDate = (x: unknown): x is string => typeof x === 'string' && Number.isFinite(Date.parse(x));
 const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name);
 const isTexts = (x: unknown): x is Record<string, string> => isRecord(x) && Object.values(x).every(isText);
-const isChange = (x: unknown): x is Change => isRecord(x) && isCount(field(x, 'update')) && isText(field(x, 'text'));
 const areChanges = (x: unknown): x is Change[] => Array.isArray(x) && x.every(isChange);
 const isFork = (x: unknown): x is { run: number; update: number } =>
   isRecord(x) && isCount(field(x, 'run')) && isCount(field(x, 'update'));

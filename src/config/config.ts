@@ -3,6 +3,7 @@ import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
 import { allowed, choiceOf, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 import { ConfigError, type Problem } from './configProblem.ts';
+import type { KnobChange } from './knobChange.ts';
 import { visible } from '../base/visible.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
@@ -67,4 +68,9 @@ export function reconfigured(config: RunConfig, changes: Readonly<Record<string,
       do: 'Reset to start a new one.',
     })),
   );
+}
+
+/** Throws ConfigError if a run that begins with `config` can't take one of the changes. */
+export function checkChanges(config: RunConfig, changes: readonly KnobChange[]): void {
+  changes.reduce((before, { set }) => reconfigured(before, set), config);
 }

@@ -39,7 +39,12 @@ export type TrainingEvent =
   | { readonly type: 'times'; readonly times: UpdateTimes } // after the update's metrics
   | { readonly type: 'health'; readonly update: number; readonly health: Health }
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
-  | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
+  | {
+      readonly type: 'configured'; // applied from this update on
+      readonly update: number;
+      readonly step: number; // of the optimizer in this update, counted from 1; 0: from its batch on
+      readonly changes: Partial<RunConfig>;
+    }
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';

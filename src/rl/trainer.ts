@@ -1,5 +1,6 @@
 import type { Progress } from '../domain/progress.ts';
 import type { RunConfig } from '../config/config.ts';
+import { changedKnobs, isLive, isSome } from '../config/knobChange.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
@@ -10,7 +11,6 @@ import { playerBaselines } from './playerBaselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';
-import { changedKnobs, isLive } from './knobChanges.ts';
 import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
 import { endsPass, passViews } from './passViews.ts';
@@ -35,7 +35,8 @@ export interface Run {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly rewardModel: RewardModel | null;
-  readonly config: () => RunConfig; // called before every batch and every optimizer step
+  /** Called before every batch (step 0) and before every optimizer step, counted from 1. */
+  readonly config: (update: number, step: number) => RunConfig;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
   readonly fenced?: () => boolean; // true: each stage waits until the device is done, so its time covers its own work only
@@ -71,7 +72,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const settle = async () => {
     if (run.fenced?.()) await policy.settled();
   };
-  let config = run.lastConfig ?? run.config();
+  let config = run.lastConfig ?? run.config(progress.update + 1, 0);
   let before = policy.counters();
   if (!progress.evaluated) {
     yield phase('evaluating', 0);
@@ -83,10 +84,11 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   }
 
   for (let update = progress.update + 1; ; update++) {
-    while (update > run.config().updates) yield { type: 'running', running: false, update: update - 1, finished: true };
-    const changes = changedKnobs(config, run.config());
+    while (update > run.config(update, 0).updates)
+      yield { type: 'running', running: false, update: update - 1, finished: true };
+    const changes = changedKnobs(config, run.config(update, 0));
     config = { ...config, ...changes };
-    if (isSome(changes)) yield { type: 'configured', update, changes };
+    if (isSome(changes)) yield { type: 'configured', update, step: 0, changes };
 
     // 1 rollout
     yield phase('sampling', update);
@@ -121,9 +123,10 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     for (const [step, rows] of steps.entries()) {
       yield phase('updating', update, step, steps.length);
       // If this batch has no reference log-probabilities, a KL coefficient raised now takes effect at the next batch.
-      const live = changedKnobs(config, run.config(), (name) => isLive(name) && (reference || name !== 'klCoef'));
+      const wanted = run.config(update, step + 1);
+      const live = changedKnobs(config, wanted, (name) => isLive(name) && (reference || name !== 'klCoef'));
       config = { ...config, ...live };
-      if (isSome(live)) yield { type: 'configured', update, changes: live };
+      if (isSome(live)) yield { type: 'configured', update, step: step + 1, changes: live };
       const started = now();
       const objective = objectiveSettings(config);
       const optimizer = optimizerSettings(config, update);
@@ -185,10 +188,6 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
 
 function phase(name: Phase, update: number, done = 0, total = 0): TrainingEvent {
   return { type: 'phase', phase: name, update, done, total };
-}
-
-function isSome(changes: Partial<RunConfig>): boolean {
-  return Object.keys(changes).length > 0;
 }
 
 function nothingKept(update: number): TrainingEvent {

@@ -7,14 +7,9 @@ import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Health } from '../domain/health.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { Facts } from '../facts/facts.ts';
+import type { Change } from './change.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Series } from './series.ts';
-
-/** Knobs that were changed on the way, in words, and the update that took them up. */
-export interface Change {
-  readonly update: number;
-  readonly text: string;
-}
 
 /** What a run is, in a few words: what was measured of it, and what it takes to go on, stand in the `Run`. */
 export interface Manifest {

@@ -1,8 +1,10 @@
 import type { RunConfig } from '../config/fields.ts';
+import { afterChanges, changedKnobs, type KnobChange } from '../config/knobChange.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Metrics, MetricName } from '../domain/metrics.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
-import type { Change, HealthAt, Run } from './run.ts';
+import { changeOf, isExact, MOST_CHANGES } from './change.ts';
+import type { HealthAt, Run } from './run.ts';
 import { Series } from './series.ts';
 
 /** A run is there, under these knobs, with so many updates done. */
@@ -13,9 +15,6 @@ export interface Opened {
   readonly update: number; // done already: 0 unless it goes on from a checkpoint
   readonly vocabulary: readonly string[];
 }
-
-/** Changes of knobs that are kept. */
-const MOST_CHANGES = 40;
 
 /** Builds a run from training events, for the lab, an arm or the command line. The run grows with each event. */
 export class RunLog {
@@ -49,11 +48,20 @@ export class RunLog {
         const { config, update, vocabulary } = event;
         const { kind, adapter, kernels: report } = event.backend;
         const kernels = report && { set: report.choice, why: report.why };
-        this.#run = { ...this.#run, config, update, vocabulary, backend: { kind, adapter }, kernels };
+        const { begun, changes } = this.#run;
+        const all = changes.length < MOST_CHANGES && changes.every(isExact);
+        const saved = all ? afterChanges(begun, changes) : config;
+        this.#run = { ...this.#run, config: saved, update, vocabulary, backend: { kind, adapter }, kernels };
+        // changed after its last update began, and not taken up before it was saved
+        this.#note({ update: update + 1, step: 0, set: changedKnobs(saved, config) });
         return;
       }
       case 'configured':
-        this.#run = { ...this.#run, config: { ...this.#run.config, ...event.changes } };
+        this.#note({ update: event.update, step: event.step, set: event.changes });
+        return;
+      case 'batch':
+        // changed before the first update began, or before the update that came back after an error
+        this.#note({ update: event.batch.update, step: 0, set: changedKnobs(this.#run.config, event.config) });
         return;
       case 'metrics':
         measure(this.series, event.update, event.values);
@@ -63,6 +71,7 @@ export class RunLog {
         this.#run = { ...this.#run, health: withHealth(this.#run.health, event) };
         return;
       case 'error':
+        if (isUndone(event)) this.#takeBack();
         if (event.fatal) this.#failure = `${event.message} ${event.hint}`;
         else this.#run = { ...this.#run, skipped: this.#run.skipped + 1 };
         return;
@@ -71,9 +80,25 @@ export class RunLog {
     }
   }
 
-  /** Notes a change of knobs in words. */
-  mark(change: Change): void {
-    this.#run = { ...this.#run, changes: [...this.#run.changes, change].slice(-MOST_CHANGES) };
+  /** Keeps a change of knobs with the words for it. */
+  #note(change: KnobChange): void {
+    const { config, changes } = this.#run;
+    const noted = changeOf(config, change);
+    if (!noted) return;
+    this.#run = {
+      ...this.#run,
+      config: afterChanges(config, [change]),
+      changes: [...changes, noted].slice(-MOST_CHANGES),
+    };
+  }
+
+  /** The update under way is undone and begins again, with the knobs as they are now. */
+  #takeBack(): void {
+    const { changes, update } = this.#run;
+    this.#run = {
+      ...this.#run,
+      changes: changes.map((change) => (change.update > update && isExact(change) ? { ...change, step: 0 } : change)),
+    };
   }
 
   /** Gives it another place in the list. */
@@ -89,6 +114,11 @@ export function measure(all: Map<MetricName, Series>, update: number, values: Me
     all.set(name, series);
     if (series.last === undefined || update > series.last) series.push(update, value);
   }
+}
+
+/** Whether an error takes a run back to its last whole update. */
+function isUndone({ fatal, cause }: Extract<TrainingEvent, { type: 'error' }>): boolean {
+  return !fatal && (cause === 'non-finite' || cause === 'environment-fault');
 }
 
 function withHealth(all: readonly HealthAt[], { update, health }: HealthAt): readonly HealthAt[] {

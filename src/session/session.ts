@@ -2,6 +2,7 @@ import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { reconfigured, type RunConfig } from '../config/config.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { isDue, type KnobChange, withoutKnobs } from '../config/knobChange.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
 import { ConfigError, type Problem } from '../config/configProblem.ts';
@@ -48,6 +49,8 @@ export interface Session {
   readonly restore: (checkpoint: Checkpoint) => void;
   /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
+  /** Has knobs change by themselves when training reaches their updates. A knob that `configure` changes leaves the plan. Pulling throws ConfigError where a planned change is impossible by then. */
+  readonly plan: (changes: readonly KnobChange[]) => void;
   /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError if there is none. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** Batches and networks to look back at; `events` notes batches, who runs it notes what the network is after an update. */
@@ -168,6 +171,7 @@ interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy
 
 function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
+  let plan: readonly KnobChange[] = [];
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
   const beside = base && new BesideReaders(base, adapterConfig(begun), host);
@@ -179,10 +183,16 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
   };
+  const configAt = (update: number, step: number) => {
+    const due = plan.filter((change) => isDue(change, { update, step }));
+    plan = plan.slice(due.length);
+    for (const { set } of due) config = reconfigured(config, set);
+    return config;
+  };
   async function* stages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
     if (!start) yield* imitation({ policy, env, begun, progress, breathe, over });
     return yield* train({
-      ...{ ...host, policy, env, rewardModel, progress, lastConfig, breathe, config: () => config },
+      ...{ ...host, policy, env, rewardModel, progress, lastConfig, breathe, config: configAt },
       ...(base && { played: (done, total) => stage.reached(done, total) }),
       learned: (lesson) => history.noteLesson(lesson),
     });
@@ -222,6 +232,10 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     },
     configure: (changes) => {
       config = reconfigured(config, changes);
+      plan = withoutKnobs(plan, Object.keys(changes));
+    },
+    plan: (changes) => {
+      plan = changes.filter((change) => !isDue(change, { update: progress.update, step: Infinity }));
     },
     prefer: (better, worse) => {
       if (!rewardModel) {

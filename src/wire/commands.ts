@@ -2,6 +2,7 @@ import type { KeptBatch } from '../domain/batch.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { RunConfig } from '../config/fields.ts';
+import type { KnobChange } from '../config/knobChange.ts';
 import type { FolderTask } from './folderMessages.ts';
 import type { PlayedTask } from '../domain/playedTask.ts';
 import type { Attempt } from '../domain/preferences.ts';
@@ -27,6 +28,7 @@ export type RunCommand =
       readonly kept?: KeptBatch; // the newest batch of the run that goes on, to be asked about
       readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
       readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the checkpoint it puts adapters beside
+      readonly changes?: readonly KnobChange[]; // knobs that change on the way
       readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
     }
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers

@@ -89,32 +89,70 @@ test('the share dialog makes a link that opens the same knobs and selection else
   await other.context().close();
 });
 
-test('where knobs were changed on the way, the share dialog says before the link what it leaves out, and hands out the run’s file', async () => {
-  const { page, problems } = await visitStill(browser, {
-    hash: '#/lab?backend=cpu&prompts=2&groupSize=4&evalTasks=4&seed=7',
+/** Takes updates one by one up to this one, and returns its numbers but those of a clock, and the weights. */
+async function numbersAt(page: Page, update: number) {
+  for (let next = (await read(page)).update + 1; next <= update; next++) {
+    await page.getByRole('button', { name: 'Step one update' }).click();
+    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, next);
+    await page.waitForFunction(() => window.__playground?.snapshot().stepping === false);
+  }
+  return page.evaluate(async () => {
+    const numbers = Object.entries(window.__playground?.snapshot().metrics ?? {});
+    const counted = numbers.filter(([name]) => !/^time\/|per_second/.test(name));
+    return { counted, weights: await window.__playground?.checksum() };
   });
-  await stepped(page, 1);
+}
+
+test('a link to a run whose knobs were changed on the way replays it: the same changes, curves and weights', async () => {
+  const small = '#/lab?backend=cpu&prompts=2&groupSize=4&evalTasks=4&seed=7';
+  const { page, problems } = await visitStill(browser, { hash: small });
+  await numbersAt(page, 1);
   await page.keyboard.press('s');
   const dialog = page.getByRole('dialog', { name: 'Share' });
   await dialog.getByLabel('Link').waitFor();
-  expect(await dialog.getByTestId('link-leaves-out').count()).toBe(0);
+  expect(await dialog.getByLabel('Link').inputValue()).not.toContain('changes=');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('switch', { name: 'Loss mask' }).click();
-  await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 2);
+  const original = await numbersAt(page, 3);
   await page.keyboard.press('s');
-  const note = dialog.getByTestId('link-leaves-out');
+  const note = dialog.getByTestId('link-changes');
   await expect
     .poll(async () => (await note.innerText()).replace(/\s+/g, ' '))
-    .toMatch(/\b1 change\b.*update \d Loss mask on → off/);
+    .toMatch(/\b1 change\b.*update 2 Loss mask on → off/);
+  expect(await axe(page)).toEqual([]);
+  const link = await dialog.getByLabel('Link').inputValue();
+  expect(link).toContain('changes=2:lossMask:off');
+
+  const { page: other, problems: theirs } = await visitStill(browser, { hash: link.slice(link.indexOf('#')) });
+  const planned = other.getByTestId('planned');
+  await planned.getByText('update 2: Loss mask on → off').waitFor();
+  expect((await read(other)).config.lossMask).toBe('on');
+  expect(await axe(other)).toEqual([]);
+  expect(await numbersAt(other, 3)).toEqual(original);
+  await planned.waitFor({ state: 'detached' });
+  expect((await read(other)).config.lossMask).toBe('off');
+  expect((await read(other)).flags).toEqual((await read(page)).flags);
+  // another run from here begins as the link's does, and so does the page when it is loaded anew
+  await expect.poll(() => other.url()).toContain('changes=2:lossMask:off');
+  expect([...problems, ...theirs]).toEqual([]);
+  await page.context().close();
+  await other.context().close();
+});
+
+test('a run that no link can hold is told before the link, with the run’s file', async () => {
+  const many = Array.from({ length: 21 }, (_, i) => `1.${i + 1}:learningRate:${(i + 1) / 1e4},2.${i + 1}:clipHigh:${0.3 + i / 100}`).join(); // prettier-ignore
+  const { page, problems } = await visitStill(browser, {
+    hash: `#/lab?backend=cpu&prompts=2&groupSize=4&evalTasks=4&seed=7&epochs=16&changes=${many}`,
+  });
+  await stepped(page, 2);
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  const note = dialog.getByTestId('link-leaves-out');
+  await note.waitFor();
   await dialog.getByLabel('Link').waitFor();
-  await expect
-    .poll(async () => {
-      const [above, link] = [await note.boundingBox(), await dialog.getByLabel('Link').boundingBox()];
-      return (link?.y ?? 0) - (above?.y ?? Infinity);
-    })
-    .toBeGreaterThan(0);
+  const [above, link] = [await note.boundingBox(), await dialog.getByLabel('Link').boundingBox()];
+  expect((link?.y ?? 0) - (above?.y ?? Infinity)).toBeGreaterThan(0);
   expect(await axe(page)).toEqual([]);
   const coming = page.waitForEvent('download');
   await note.getByRole('button', { name: 'Save the run’s file' }).click();

@@ -224,12 +224,12 @@ describe('train', () => {
     await until(updating(1));
     configure({ learningRate: 0.01, temperature: 0.5 });
     const [first, ...rest] = await untilMetrics(1);
-    expect(first).toEqual({ type: 'configured', update: 1, changes: { learningRate: 0.01 } });
+    expect(first).toEqual({ type: 'configured', update: 1, step: 2, changes: { learningRate: 0.01 } });
     expect(rest.filter(({ type }) => type === 'configured')).toEqual([]);
     expect(policy.learned.map(({ optimizer }) => optimizer.learningRate)).toEqual([0.002, 0.01, 0.01, 0.01]);
     expect(policy.samplings.at(-1)!.temperature).toBe(1);
     const next = await untilMetrics(2);
-    expect(next[0]).toEqual({ type: 'configured', update: 2, changes: { temperature: 0.5 } });
+    expect(next[0]).toEqual({ type: 'configured', update: 2, step: 0, changes: { temperature: 0.5 } });
     expect(policy.samplings.at(-1)!.temperature).toBe(0.5);
   });
 

@@ -1,12 +1,32 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { choosePreset, edit, nearestPreset, presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import {
+  addressed,
+  choosePreset,
+  edit,
+  fromHash,
+  keepPlanned,
+  nearestPreset,
+  noteActing,
+  noteBegun,
+  plannedFor,
+  presetConfig,
+  undo,
+  useConfig,
+} from '../../src/ui/knobs/configStore.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
 import { fromSlider, movedTo, SLIDER_STEPS, toSlider } from '../../src/ui/knobs/scale.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {
-  useConfig.setState({ wanted: defaults, applied: null, past: [], lastEdit: null, preset: 'number-hunt' });
+  useConfig.setState({
+    wanted: defaults,
+    applied: null,
+    planned: null,
+    past: [],
+    lastEdit: null,
+    preset: 'number-hunt',
+  });
 });
 
 test('changes split into those the run takes now and those that wait for a restart', () => {
@@ -93,4 +113,42 @@ test.each([
     }
     expect(presses).toBeLessThanOrEqual(SLIDER_STEPS);
   }
+});
+
+/** The page as a link opens it whose run turns the loss mask off at update 5 and cools down at 9. */
+function openLink() {
+  useConfig.setState(fromHash('#/lab?v=1&changes=5:lossMask:off,9:temperature:0.5'));
+  const { begun, changes } = addressed(useConfig.getState());
+  expect([begun, changes.length]).toEqual([defaults, 2]);
+  noteBegun(begun);
+  return changes;
+}
+
+test('a knob that a link changes on the way changes in the page when the run takes it up, and a fresh run has it back', () => {
+  openLink();
+  edit({ learningRate: 0.01 });
+  noteActing({ update: 5, step: 0, changes: { lossMask: 'off' } });
+  expect(useConfig.getState()).toMatchObject({ wanted: { lossMask: 'off' }, applied: { lossMask: 'off' } });
+  expect(addressed(useConfig.getState()).begun).toEqual({ ...defaults, learningRate: 0.01 });
+  // undo takes back what the reader did, not what the link does
+  undo();
+  expect(useConfig.getState()).toMatchObject({ wanted: { lossMask: 'off', learningRate: defaults.learningRate } });
+  const { begun, changes } = addressed(useConfig.getState());
+  noteBegun(begun);
+  expect([useConfig.getState().wanted, changes.length]).toEqual([defaults, 2]);
+});
+
+test('a knob that the reader of a link changes leaves the plan, a preset ends it, a run that goes on keeps it', () => {
+  openLink();
+  edit({ lossMask: 'on' });
+  expect(addressed(useConfig.getState()).changes).toEqual([{ update: 9, step: 0, set: { temperature: 0.5 } }]);
+  noteActing({ update: 5, step: 0, changes: { lossMask: 'off' } }); // it was under way already
+  expect(useConfig.getState().wanted.lossMask).toBe('on');
+  choosePreset('multi-hop');
+  expect(useConfig.getState().planned).toBeNull();
+  const changes = openLink();
+  keepPlanned(defaults, () => edit(defaults));
+  expect(plannedFor(defaults)).toEqual(changes);
+  keepPlanned({ ...defaults, seed: 99 }, () => edit({ ...defaults, seed: 99 }));
+  expect(useConfig.getState().planned).toBeNull();
 });

@@ -30,7 +30,7 @@ const post = (event: RunEvent) => globalThis.postMessage(event);
 function advance(): void {
   if (!config) return;
   update++;
-  if (Object.keys(changes).length > 0) post({ type: 'configured', update, changes });
+  if (Object.keys(changes).length > 0) post({ type: 'configured', update, step: 0, changes });
   config = { ...config, ...changes };
   changes = {};
   if (config.seed === CRASH_SEED && update > CRASH_UPDATE) throw new Error('made-up crash');

@@ -139,3 +139,43 @@ test('a hostile selection is left out, and told', () => {
   expect(corrections).toHaveLength(5);
   expect(corrections.join('\n')).toContain('rollout: got 1e9, want a whole number from 0 to 1000000; left out.');
 });
+
+test('changes of knobs on the way come back as they were, in the order in which they act', () => {
+  const config = parseConfig({ seed: 4 });
+  const changes = [
+    { update: 21, step: 0, set: { lossMask: 'off', advantageMask: 'off' } },
+    { update: 21, step: 3, set: { learningRate: 3e-4 } },
+    { update: 40, step: 0, set: { aggregation: 'seq-mean-token-sum-norm' } },
+  ] as const;
+  const hash = hashOf(config, 'lab', NOTHING_SELECTED, '', changes);
+  expect(hash).toContain('changes=21:lossMask:off,21:advantageMask:off,21.3:learningRate:3e-4,40:');
+  expect(readHash(hash)).toEqual({ config, selected: NOTHING_SELECTED, changes, corrections: [] });
+  const shuffled = '#/lab?changes=40:temperature:0.5,9.2:topP:0.5,9:topP:0.9,40:topP:0.7';
+  expect(readHash(shuffled).changes).toEqual([
+    { update: 9, step: 0, set: { topP: 0.9 } },
+    { update: 9, step: 2, set: { topP: 0.5 } },
+    { update: 40, step: 0, set: { temperature: 0.5, topP: 0.7 } },
+  ]);
+});
+
+test.each([
+  ['21:layers:3', 'layers'],
+  ['21:lossMask:maybe', 'maybe'],
+  ['0:lossMask:off', '0:lossMask:off'],
+  ['21:__proto__:off', '__proto__'],
+  ['lossMask', 'lossMask'],
+  ['', 'nothing'],
+])('changes=%s is left out and told', (text, named) => {
+  const { changes, corrections } = readHash(`#/lab?changes=${text}`);
+  expect(changes).toBeUndefined();
+  expect(corrections).toEqual([expect.stringContaining(named)]);
+});
+
+test('a changed knob out of its range is set to the nearest value, and told', () => {
+  const { changes, corrections } = readHash('#/lab?changes=21:temperature:99');
+  expect(changes).toEqual([{ update: 21, step: 0, set: { temperature: 5 } }]);
+  expect(corrections).toHaveLength(1);
+  expect(readHash(`#/lab?changes=${'5:topP:0.5,'.repeat(3000)}`).corrections).toEqual([
+    expect.stringMatching(/^changes: .*400/),
+  ]);
+});

@@ -1,6 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
-import { differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
+import { addressed, differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { hashOf, readHash, routeOf, type Selected } from './hash.ts';
+import { changesText } from './knobChanges.ts';
 import { lastAddress, noteAddress } from './lastAddress.ts';
 import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
@@ -15,9 +16,9 @@ let entered = -Infinity; // when the last entry was made
 
 /** Addresses of the screens, with the knobs and what is looked at. */
 export function useAddress(): (route: Route) => string {
-  const config = useConfig((s) => s.wanted);
+  const { begun, changes } = addressed(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
   const selected = useSelection(useShallow(selectedOf));
-  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(config, route, selected));
+  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(begun, route, selected, '', changes));
 }
 
 /** Follows the address and writes it whenever a knob changes or something else is looked at. Returns a function that stops. */
@@ -39,7 +40,7 @@ export function bindAddress(): () => void {
     }, WRITE_MS);
   };
   const stopConfig = useConfig.subscribe((state, before) => {
-    if (state.wanted !== before.wanted) later();
+    if (state.wanted !== before.wanted || state.planned !== before.planned) later();
   });
   const stopSelection = useSelection.subscribe((state, before) => {
     const now = selectedOf(state);
@@ -76,14 +77,19 @@ function follow(hash: string, own: boolean): void {
   goTo(hash);
   noteAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
-  const { config, selected, corrections } = readHash(hash);
+  const { config, selected, corrections, changes: planned = [] } = readHash(hash);
   const asks = hash.includes('?'); // one that only names a screen leaves all as it is
   if (own || asks) useSelection.setState({ ...selected, pointed: selected, revealed: null });
   if (!own) {
-    const changes = asks && differences(config, useConfig.getState().wanted).length > 0;
+    const now = addressed(useConfig.getState());
+    const changes =
+      asks && (differences(config, now.begun).length > 0 || changesText(planned) !== changesText(now.changes));
     if (changes) {
       edit(config);
-      useConfig.setState({ preset: nearestPreset(config) });
+      useConfig.setState({
+        preset: nearestPreset(config),
+        planned: planned.length > 0 ? { begun: config, changes: planned } : null,
+      });
     }
     // a link from one screen to another asks for nothing new: what was told stays
     if (changes || corrections.length > 0) useConfig.setState({ corrections });
@@ -95,7 +101,8 @@ function follow(hash: string, own: boolean): void {
 function write(enter: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;
-  const hash = hashOf(useConfig.getState().wanted, route, selectedOf(useSelection.getState()), currentSubpath());
+  const { begun, changes } = addressed(useConfig.getState());
+  const hash = hashOf(begun, route, selectedOf(useSelection.getState()), currentSubpath(), changes);
   const fresh = enter && performance.now() - entered > ENTRY_MS;
   if (fresh && hash !== location.hash) {
     entered = performance.now();

@@ -1,18 +1,10 @@
-import { decimal } from '../../base/decimal.ts';
-import {
-  choiceOf,
-  allowed,
-  DEFAULTS,
-  FIELDS,
-  isFieldName,
-  type Field,
-  type FieldName,
-  type RunConfig,
-} from '../../config/fields.ts';
+import { DEFAULTS, FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import type { KnobChange } from '../../config/knobChange.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
-import { writesExactly } from './digits.ts';
-import { knobText } from '../parts/numberText.ts';
+import { changesText, readChanges } from './knobChanges.ts';
+import { readKnob } from './knobValue.ts';
+import { knobText } from '../../config/knobText.ts';
 import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
 import { visible } from './addressText.ts';
 
@@ -24,6 +16,8 @@ export const FRONT_PAGE: RunConfig = { ...DEFAULTS, ...PRESETS[FIRST_PRESET].set
 const VERSION = '2';
 /** Names a preset: what the address does not name is that one's. Read, never written: a preset may change, an address means the same. */
 const PRESET = 'preset';
+/** Names the changes of knobs in the middle of the run. */
+const CHANGES = 'changes';
 /** What the knobs are that an address of a version does not name. The first meant FIELDS' defaults, and its links still do. */
 const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
 
@@ -93,6 +87,7 @@ export function hashOf(
   route: Route = 'lab',
   selected: Selected = NOTHING_SELECTED,
   subpath = '',
+  changes: readonly KnobChange[] = [],
 ): string {
   const parts = [`v=${VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {
@@ -100,6 +95,7 @@ export function hashOf(
     if (value === FRONT_PAGE[name] && value === DEFAULTS[name]) continue;
     parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
   }
+  if (changes.length > 0) parts.push(`${CHANGES}=${changesText(changes)}`);
   for (const key of Object.keys(PARAMS) as (keyof Selected)[]) {
     const value = selected[key];
     if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
@@ -111,6 +107,7 @@ export function hashOf(
 export interface Address {
   readonly config: RunConfig;
   readonly selected: Selected;
+  readonly changes?: readonly KnobChange[]; // of knobs, in the middle of the run; at least one
   readonly corrections: readonly string[];
 }
 
@@ -125,24 +122,19 @@ export function readHash(hash: string): Address {
   const base = presetOf(asked, corrections) ?? unnamed ?? FRONT_PAGE;
   const set: Record<string, string | number> = {};
   for (const [name, text] of asked) {
-    if (name === 'v' || name === PRESET || PARAM_NAMES.includes(name)) continue;
-    if (!isFieldName(name)) {
-      corrections.push(`${visible(name)}: no such knob; left out.`);
-      continue;
-    }
-    const field: Field = FIELDS[name];
-    const value = nearest(field, text);
-    if (value === null) {
-      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; kept at ${knobText(base[name])}.`);
-      continue;
-    }
-    set[name] = value;
-    if (typeof value === 'number' && !writesExactly(text, value)) {
-      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; set to ${knobText(value)}.`);
-    }
+    if (name === 'v' || name === PRESET || name === CHANGES || PARAM_NAMES.includes(name)) continue;
+    const value = readKnob(name, text, corrections, (knob) => `kept at ${knobText(base[knob])}`);
+    if (value !== null) set[name] = value;
   }
+  const changed = asked.get(CHANGES);
+  const changes = changed === undefined ? [] : readChanges(changed, corrections);
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
-  return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
+  return {
+    config: { ...base, ...set },
+    selected: selectedBy(asked, corrections),
+    ...(changes.length > 0 && { changes }),
+    corrections,
+  };
 }
 
 /** The knobs of the preset that an address names; null if it names none, or an unknown one, which is added to `corrections`. */
@@ -206,13 +198,4 @@ function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): 
     channel: channel ?? NOTHING_SELECTED.channel,
     hide: HIDEABLE.filter((part) => left.includes(part)).join(),
   };
-}
-
-/** The nearest value a field choiceOf; null where nothing is near. */
-function nearest(field: Field, text: string): string | number | null {
-  if ('choices' in field) return choiceOf(field, text) ?? null;
-  const value = decimal(text);
-  if (value === null) return null;
-  const clamped = Math.min(field.max, Math.max(field.min, value));
-  return field.integer ? Math.round(clamped) : clamped;
 }

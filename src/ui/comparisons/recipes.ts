@@ -1,6 +1,6 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 import { listRun } from '../run/liveRun.ts';

@@ -1,4 +1,5 @@
-import type { Change, Run } from '../../runs/run.ts';
+import type { Change } from '../../runs/change.ts';
+import type { Run } from '../../runs/run.ts';
 import { AroundChange } from './AroundChange.tsx';
 
 interface Props {
@@ -10,7 +11,8 @@ interface Props {
 /** Changes of knobs by number: where each began to act, what became what, and what came of it. */
 export function ChangeList({ changes, show, series }: Props) {
   return (
-    <ol className="change-list">
+    // what scrolls must be reachable with the keyboard
+    <ol className="change-list" tabIndex={show ? undefined : 0}>
       {changes.map(({ update, text }, i) => (
         <li className="line" key={`${update} ${text}`}>
           <b className="mark-number">{i + 1}</b>

@@ -4,7 +4,7 @@ import { FIELDS } from '../../config/config.ts';
 import { chooseAlgorithm, isCustom, lacksCritic, standing } from './algorithm.ts';
 import { useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 

@@ -3,7 +3,7 @@ import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { presetDifferences } from './presetDifferences.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';

@@ -4,7 +4,7 @@ import { allowed, FIELDS, type Field, type FieldName, type When } from '../../co
 import { termsOf } from '../../config/formulaLinks.ts';
 import { pin, sameTarget, useFormula } from '../formula/formulaTarget.ts';
 import { presetConfig, useConfig } from './configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { idle } from '../../config/idle.ts';
 import { useLive } from '../run/liveStore.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { parseField, type FieldName } from '../../config/config.ts';
 import { ConfigError } from '../../config/configProblem.ts';
 import { edit, useConfig } from './configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
 import { Icon } from '../parts/Icon.tsx';
 

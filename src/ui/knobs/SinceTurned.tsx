@@ -1,6 +1,6 @@
 import type { FieldName } from '../../config/fields.ts';
 import { aroundChange } from '../../runs/aroundChange.ts';
-import { lastTurned } from '../run/knobFlags.ts';
+import { lastTurned } from '../run/lastTurned.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText } from '../run/metricText.ts';
 

@@ -1,6 +1,6 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../../config/algorithms.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { edit, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 

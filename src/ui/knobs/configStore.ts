@@ -1,13 +1,21 @@
 import { create } from 'zustand';
-import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../../config/fields.ts';
+import { DEFAULTS, type FieldName, FIELDS, picked, type RunConfig } from '../../config/fields.ts';
+import { isDue, type KnobChange, withoutKnobs } from '../../config/knobChange.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { presetNamed, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
 import { FIRST_PRESET, readHash } from '../address/hash.ts';
 
+/** A run as a link brought it: its knobs as it begins, and their changes on the way. */
+interface Planned {
+  readonly begun: RunConfig;
+  readonly changes: readonly KnobChange[]; // at least one
+}
+
 interface ConfigState {
   readonly wanted: RunConfig; // what the page shows
   readonly applied: RunConfig | null; // what the run has; null before the first run
+  readonly planned: Planned | null; // knobs that change by themselves; one that the reader changes leaves the plan
   readonly preset: RunPreset; // chosen last; knobs may have moved since
   readonly corrections: readonly string[]; // what had to be changed in the address
   readonly past: readonly RunConfig[]; // for undo
@@ -23,8 +31,9 @@ export const useConfig = create<ConfigState>()(() => fromHash(''));
 
 /** The knobs an address asks for, before anything ran. */
 export function fromHash(hash: string): ConfigState {
-  const { config: wanted, corrections } = readHash(hash);
-  return { wanted, applied: null, preset: nearestPreset(wanted), corrections, past: [], lastEdit: null };
+  const { config: wanted, corrections, changes } = readHash(hash);
+  const planned = changes ? { begun: wanted, changes } : null;
+  return { wanted, applied: null, planned, preset: nearestPreset(wanted), corrections, past: [], lastEdit: null };
 }
 
 /** A preset's configuration, complete. */
@@ -46,12 +55,13 @@ export function differences(a: RunConfig, b: RunConfig): FieldName[] {
 
 /** Changes knobs in the page, and those that follow them. */
 export function edit(changes: Partial<RunConfig>): void {
-  useConfig.setState(({ wanted, past, lastEdit }) => {
+  useConfig.setState(({ wanted, planned, past, lastEdit }) => {
     const names = Object.keys(changes) as FieldName[];
     const [only] = names;
     const again = names.length === 1 && only !== undefined && only === lastEdit;
     return {
       wanted: { ...wanted, ...changes, ...linkedKnobs(wanted, changes) },
+      planned: planWithout(planned, names),
       past: again ? past : [...past, wanted].slice(-UNDO_LIMIT),
       lastEdit: names.length === 1 && only !== undefined ? only : null,
     };
@@ -62,7 +72,10 @@ export function edit(changes: Partial<RunConfig>): void {
 export function undo(): boolean {
   const before = useConfig.getState().past.at(-1);
   if (!before) return false;
-  useConfig.setState(({ past }) => ({ wanted: before, past: past.slice(0, -1), lastEdit: null }));
+  useConfig.setState(({ wanted, planned, past }) => ({
+    ...{ wanted: before, past: past.slice(0, -1), lastEdit: null },
+    planned: planWithout(planned, differences(wanted, before)),
+  }));
   return true;
 }
 
@@ -70,4 +83,60 @@ export function undo(): boolean {
 export function choosePreset(name: RunPreset): void {
   edit(presetConfig(name));
   useConfig.setState({ preset: name });
+}
+
+/** The knobs that an address holds: those that the page shows, and of those that change on the way the first values. */
+export function addressed({ wanted, planned }: Pick<ConfigState, 'wanted' | 'planned'>): Planned {
+  if (!planned) return { begun: wanted, changes: [] };
+  const names = planned.changes.flatMap(({ set }) => Object.keys(set) as FieldName[]);
+  return { begun: { ...wanted, ...picked(planned.begun, names) }, changes: planned.changes };
+}
+
+/** A run is there that begins, or goes on, with these knobs. Those that a link changes on the way are the run's again. */
+export function noteBegun(config: RunConfig): void {
+  useConfig.setState((state) => {
+    const { changes } = addressed(state);
+    const names = changes.flatMap(({ set }) => Object.keys(set) as FieldName[]);
+    return { applied: config, wanted: { ...state.wanted, ...picked(config, names) } };
+  });
+}
+
+/** The changes on the way for a run that began with these knobs; none unless it is the run that a link brought. */
+export function plannedFor(begun: RunConfig): readonly KnobChange[] {
+  const { planned } = useConfig.getState();
+  return planned && differences(planned.begun, begun).length === 0 ? planned.changes : [];
+}
+
+/** Changes knobs while the run that a link brought is opened again: its changes on the way stay. */
+export function keepPlanned(begun: RunConfig, change: () => void): void {
+  const changes = plannedFor(begun);
+  change();
+  useConfig.setState({ planned: changes.length > 0 ? { begun, changes } : null });
+}
+
+/** Takes over what the run's knobs are now. The page shows it, too, where it was planned. */
+export function noteActing({ update, step, changes }: KnobsActing): void {
+  useConfig.setState(({ wanted, applied, planned, past }) => {
+    const due = planned?.changes.filter((change) => isDue(change, { update, step })) ?? [];
+    const names = due.flatMap(({ set }) => Object.keys(set) as FieldName[]).filter((name) => name in changes);
+    const shown = { ...wanted, ...picked({ ...wanted, ...changes }, names) };
+    return {
+      applied: applied && { ...applied, ...changes },
+      // undo leaves planned changes alone
+      ...(names.length > 0 && { wanted: shown, past: past.map((before) => ({ ...before, ...picked(shown, names) })) }),
+    };
+  });
+}
+
+type KnobsActing = Pick<KnobChange, 'update' | 'step'> & { readonly changes: Partial<RunConfig> };
+
+/** Takes all changes on the way out: the knobs stay as they are. */
+export function dropPlanned(): void {
+  useConfig.setState({ planned: null });
+}
+
+function planWithout(planned: Planned | null, names: readonly FieldName[]): Planned | null {
+  if (!planned) return null;
+  const changes = withoutKnobs(planned.changes, names);
+  return changes.length > 0 ? { ...planned, changes } : null;
 }

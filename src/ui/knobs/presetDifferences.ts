@@ -2,7 +2,7 @@ import { contradictions } from '../../config/contradictions.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { RunPreset } from '../../config/presets.ts';
 import { differences, presetConfig } from './configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 
 /** A knob that differs from its preset. */
 export interface Change {

@@ -3,7 +3,7 @@ import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
 import { useRecorded } from '../curves/markedUpdate.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { HEALTH } from '../shell/HealthChip.tsx';

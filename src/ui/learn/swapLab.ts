@@ -14,7 +14,7 @@ import type { Run } from '../../runs/run.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { ExerciseError } from './learnMessage.ts';
 
-type Knobs = Pick<ReturnType<typeof useConfig.getState>, 'wanted' | 'preset' | 'past' | 'lastEdit'>;
+type Knobs = Pick<ReturnType<typeof useConfig.getState>, 'wanted' | 'planned' | 'preset' | 'past' | 'lastEdit'>;
 type Looks = Pick<
   ReturnType<typeof useSelection.getState>,
   'row' | 'token' | 'turn' | 'channel' | 'held' | 'revealed' | 'scale' | 'curves' | 'health'
@@ -53,11 +53,11 @@ export async function takeLab(): Promise<void> {
   const run = trained ? await stateOfRun() : null;
   if (trained && !run) throw new ExerciseError({ word: 'notHandedOut' });
   saveNow();
-  const { wanted, preset, past, lastEdit } = useConfig.getState();
+  const { wanted, planned, preset, past, lastEdit } = useConfig.getState();
   const { row, token, turn, channel, held, revealed, scale, curves, health } = useSelection.getState();
   useTakenLab.setState({
     lab: {
-      knobs: { wanted, preset, past, lastEdit },
+      knobs: { wanted, planned, preset, past, lastEdit },
       looks: { row, token, turn, channel, held, revealed, scale, curves, health },
       ...{ began, run, opened: session === 'ready', slot: ownSaveSlot() },
     },

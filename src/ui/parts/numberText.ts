@@ -94,9 +94,3 @@ export function count(value: number | undefined): string {
   if (value >= 1e6) return `${short(value / 1e6)} M`;
   return value >= 1e4 ? `${short(value / 1e3)} k` : value.toLocaleString('en', { maximumFractionDigits: 0 });
 }
-
-/** A knob's value as it is typed: every digit that matters, no grouping. */
-export function knobText(value: string | number): string {
-  if (typeof value === 'string') return value;
-  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential().replace('e-0', 'e-') : String(value);
-}

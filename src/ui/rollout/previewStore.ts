@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview } from '../../domain/batchPreview.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 import { reply } from '../run/inspect.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';

@@ -11,11 +11,10 @@ import { mendedRun } from '../../runs/mendedRun.ts';
 import type { Run } from '../../runs/run.ts';
 import type { PickedModel } from './pickedModel.ts';
 import { RunClient, type ToldEvent } from './runClient.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { addressed, plannedFor, useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
 import { type Brought, flush, hear, type Resuming } from './runEvents.ts';
 import { type Problem, setProblem, useLive } from './liveStore.ts';
-import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pendingKnobs.ts';
 import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
 import { bindRecorder } from '../runs/recorder.ts';
@@ -70,9 +69,11 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
 export function start(running: boolean): void {
   [resuming, waiting] = [null, null];
-  const { wanted } = useConfig.getState();
-  if (wanted.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
-  else launch({ config: wanted, run: running, ...broughtTo(wanted, { facts, environment }), ...besides(wanted) });
+  const { begun: config, changes } = addressed(useConfig.getState());
+  if (config.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
+  else {
+    launch({ config, run: running, changes, ...broughtTo(config, { facts, environment }), ...besides(config) });
+  }
 }
 
 const NO_ENVIRONMENT: Problem = {
@@ -93,6 +94,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
     config: checkpoint.begun,
     from: checkpoint,
     run: running,
+    changes: plannedFor(checkpoint.begun),
     ...broughtTo(checkpoint.begun, own),
     ...(kept && { kept }),
     ...besides(checkpoint.begun),
@@ -273,7 +275,6 @@ function sendChanges(): void {
   const { wanted, applied } = useConfig.getState();
   const changes = pendingLive(wanted, applied);
   if (Object.keys(changes).length === 0 || !client || !applied) return;
-  noteSent(changes, applied);
   useConfig.setState({ applied: { ...applied, ...changes } });
   send({ type: 'configure', changes });
 }

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../runs/checkpoint.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
-import { bareRun, type Change, type Run } from '../../runs/run.ts';
+import { bareRun, type Run } from '../../runs/run.ts';
 import { type Opened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
@@ -35,7 +35,7 @@ export function beginRun(
   showCurves(log.series);
   live.metrics = Object.fromEntries(Array.from(series, ([name, { latest = 0 }]) => [name, latest]));
   live.config = config;
-  live.flags = [...changes];
+  live.flags = changes;
   useLive.setState((s) => ({
     ...STILL,
     update: event.update,
@@ -73,15 +73,16 @@ function inItsPlace(resumed: Run, copy: boolean): Run {
 /** Takes an event of the run into its account; its numbers are put into the list before long. */
 export function growRun(event: TrainingEvent): void {
   log?.hear(event);
+  showFlags();
   if (event.type !== 'metrics') return;
   live.metrics = { ...live.metrics, ...event.values };
   timer ??= setTimeout(listRun, SAVE_MS);
 }
 
-/** Marks a change of knobs on every curve. */
-export function addFlag(flag: Change): void {
-  log?.mark(flag);
-  live.flags = [...(log?.run.changes ?? [])];
+/** Marks changes of knobs on every curve. */
+function showFlags(): void {
+  if (!log || live.flags === log.run.changes) return;
+  live.flags = log.run.changes;
   useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
 }
 

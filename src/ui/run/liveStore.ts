@@ -6,7 +6,8 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Preferences } from '../../domain/preferences.ts';
 import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
-import type { Change, Run } from '../../runs/run.ts';
+import type { Change } from '../../runs/change.ts';
+import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Series } from '../../runs/series.ts';
 import { noteFailure } from '../shell/newVersion.ts';
@@ -108,7 +109,7 @@ export const live = {
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),
   recorded: null as Run | null, // the recording that `series` are of; null: they are of the run
-  flags: [] as Change[],
+  flags: [] as readonly Change[], // changes of the run's knobs
 };
 
 /** Takes the batch out of view: none is there that belongs to what the page is about. */

@@ -5,9 +5,8 @@ import type { RunEvent } from '../../wire/events.ts';
 import { batchBytes } from '../../domain/batch.ts';
 import { nextBatch, showBatch } from './batchInView.ts';
 import type { ToldEvent } from './runClient.ts';
-import { edit, nearestPreset, useConfig } from '../knobs/configStore.ts';
+import { edit, keepPlanned, nearestPreset, noteActing, noteBegun, useConfig } from '../knobs/configStore.ts';
 import { clearBatches, takeBatch } from './batches.ts';
-import { flagActing, forgetSent } from './knobFlags.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
 import { clearTimes, noteTimes } from '../profile/profileStore.ts';
@@ -91,8 +90,7 @@ export function hear(
       return;
     case 'configured':
       acting &&= { ...acting, ...event.changes };
-      useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
-      flagActing(event);
+      noteActing(event);
       return;
     case 'times':
       noteTimes(event.times);
@@ -131,7 +129,6 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   beginRun(event, resumed ?? null, resuming?.copy === true, brought);
   dirty = {};
   heard = false;
-  forgetSent();
   lastBatch = 0;
   acting = event.config;
   vocabulary = event.vocabulary;
@@ -139,10 +136,10 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   if (resumed) {
     useLive.setState(phaseOf(resumed));
     if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
-    edit(event.config);
+    keepPlanned(resumed.begun, () => edit(event.config));
     useConfig.setState({ preset: nearestPreset(event.config) });
   }
-  useConfig.setState({ applied: event.config });
+  noteBegun(event.config);
 }
 
 /** Whether it goes on, and does not begin from weights that came from elsewhere. */

@@ -1,5 +1,6 @@
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { knobText, signed } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
+import { signed } from '../parts/numberText.ts';
 import { shownText } from '../run/metricText.ts';
 import type { Line } from './line.ts';
 import { nameOf, Swatch } from './Course.tsx';

@@ -3,7 +3,7 @@ import { presetNamed } from '../../config/presets.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { knobText } from '../../config/knobText.ts';
 
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
 export function OnlyRun({ run }: { readonly run: Run }) {

@@ -1,15 +1,16 @@
 import { parseConfig } from '../../config/config.ts';
 import { visible } from '../../base/visible.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
-import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { knobText } from '../parts/numberText.ts';
+import { differenceText } from '../../config/knobText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
 import { keptText, readKeptText } from '../parts/keptText.ts';
-import { backendText, bareRun, readBackend, type Change, type Run } from '../../runs/run.ts';
+import { isChange } from '../../runs/change.ts';
+import { backendText, bareRun, readBackend, type Run } from '../../runs/run.ts';
 import { type Drawn, Series } from '../../runs/series.ts';
 import { shownValue } from '../run/metricText.ts';
 
@@ -33,12 +34,13 @@ export function nameOf(config: RunConfig, before: Run | undefined, file: Environ
   if (before && !file) {
     const changed = differences(before.begun, config);
     if (changed.length === 0) return `like run ${before.id}`;
-    if (changed.length <= MOST_NAMED) return changed.map((name) => change(name, before.begun, config)).join(', ');
+    if (changed.length <= MOST_NAMED)
+      return changed.map((name) => differenceText(name, before.begun, config)).join(', ');
   }
   const preset = nearestPreset(config);
   const own = presetConfig(preset);
   const changed = differences(own, config);
-  const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
+  const named = changed.slice(0, MOST_NAMED).map((name) => differenceText(name, own, config));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
   return `${file ? visible(file.name) : presetNamed(preset).label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
 }
@@ -48,11 +50,6 @@ export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): stri
   if (changes.length === 0) return name;
   if (changes.length > MOST_NAMED) return `${name}, then ${changes.length} changes of knobs`;
   return `${name}, then ${changes.map(({ update, text }) => `${text} at update ${update}`).join(', ')}`;
-}
-
-function change(name: FieldName, from: RunConfig, to: RunConfig): string {
-  const { label }: Field = FIELDS[name];
-  return `${label} ${knobText(from[name])} → ${knobText(to[name])}`;
 }
 
 /** A run as text for storage: its knobs as addresses, which are short, and its curves as they are drawn. */
@@ -142,12 +139,6 @@ function isFork(value: unknown): value is NonNullable<Run['fork']> {
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return value instanceof Object && Object.values(value).every((text) => typeof text === 'string');
-}
-
-/** Whether it is a change of knobs. */
-export function isChange(value: unknown): value is Change {
-  const change = value as Partial<Change> | null;
-  return typeof change?.update === 'number' && typeof change.text === 'string';
 }
 
 function areCurves(value: unknown): value is Readonly<Partial<Record<KeptMetric, Drawn>>> {

@@ -4,10 +4,11 @@ import type { RunConfig } from '../../config/fields.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { type Facts, isFacts } from '../../facts/facts.ts';
+import { isChange } from '../../runs/change.ts';
 import { CheckpointError, damaged, readCheckpoint } from '../../runs/checkpoint.ts';
 import { backendText, bareRun, type Run } from '../../runs/run.ts';
 import { type Points, Series } from '../../runs/series.ts';
-import { isChange, readManifest } from './keptRun.ts';
+import { readManifest } from './keptRun.ts';
 
 /** A run that was saved, and when. */
 export interface Saved {

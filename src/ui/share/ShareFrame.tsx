@@ -4,6 +4,7 @@ import { type Panel, PANELS } from '../embed/panels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { CopyField } from './CopyField.tsx';
 import { frameSnippet } from './frameSnippet.ts';
+import { linkedRun } from './linkedRun.ts';
 import { OwnEnvironment } from './OwnEnvironment.tsx';
 import { pageAddress, sharedHash } from './sharedAddress.ts';
 
@@ -11,8 +12,8 @@ import { pageAddress, sharedHash } from './sharedAddress.ts';
 export function ShareFrame() {
   const inLearn = currentRoute() === 'learn';
   const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout');
-  const config = useConfig((s) => s.wanted);
-  const address = `${pageAddress()}?embed=${panel}${sharedHash(config)}`;
+  useConfig((s) => s.wanted);
+  const address = `${pageAddress()}?embed=${panel}${sharedHash(linkedRun())}`;
   return (
     <>
       <p>Paste this into a page of yours. It shows one panel, with a link to the whole page.</p>

@@ -7,6 +7,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { ChangedRun } from './ChangedRun.tsx';
 import { CopyField } from './CopyField.tsx';
 import { OwnEnvironment } from './OwnEnvironment.tsx';
+import { linkedRun } from './linkedRun.ts';
 import { lookedAt, pageAddress, sharedHash } from './sharedAddress.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -21,25 +22,27 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
 export function ShareLink() {
-  const config = useConfig((s) => s.wanted);
+  useConfig((s) => s.wanted);
+  useLive((s) => s.update); // training goes on behind the dialog
+  const linked = linkedRun();
   const named = withKernels(
-    config,
+    linked.begun,
     useLive((s) => s.backend?.kernels?.choice),
   );
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
   const [exact, setExact] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
   const selected = { ...lookedAt(), hide };
-  const hash = sharedHash(exact && named ? named : config, selected);
+  const hash = sharedHash(exact && named ? { ...linked, begun: named } : linked, selected);
   return (
     <>
       <p>
         {selected.recorded === null
-          ? 'The link holds every knob as it is now, the seed and your selection. Whoever opens it trains the run again from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
+          ? 'The link holds the knobs, the seed and your selection. Opening it and training gives the same run again, from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
           : `The link opens update ${selected.recorded} of this recording, with the rollout and token you selected.`}
       </p>
       <OwnEnvironment />
-      <ChangedRun />
+      {selected.recorded === null && <ChangedRun linked={linked} />}
       {named && (
         <label className="share-kernels">
           <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />

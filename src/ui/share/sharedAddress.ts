@@ -1,9 +1,9 @@
-import type { RunConfig } from '../../config/fields.ts';
 import { selectedOf } from '../address/address.ts';
 import { hashOf, type Selected } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import type { LinkedRun } from './linkedRun.ts';
 
 /** The page's address without what follows it. */
 export const pageAddress = (): string => `${location.origin}${location.pathname}`;
@@ -21,8 +21,8 @@ export function lookedAt(): Selected {
 }
 
 /** What follows the page's address in a link to what is seen. */
-export function sharedHash(config: RunConfig, selected: Selected = lookedAt()): string {
-  return hashOf(config, currentRoute(), selected, currentSubpath());
+export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = lookedAt()): string {
+  return hashOf(begun, currentRoute(), selected, currentSubpath(), changes);
 }
 
 const ONLY_HERE = /^(?:localhost|127\.|\[::1\])/;

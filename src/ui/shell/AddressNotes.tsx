@@ -2,7 +2,8 @@ import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
 import { said } from '../../config/configProblem.ts';
 import { missingTargets } from './missingTargets.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { wordsOf } from '../../runs/change.ts';
+import { dropPlanned, useConfig } from '../knobs/configStore.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useRoute } from '../address/route.ts';
@@ -16,6 +17,7 @@ export function AddressNotes() {
   const inLab = useRoute() === 'lab'; // the controls say it there
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(said))));
   const absent = useAbsent();
+  const planned = usePlanned();
   return (
     <div className="address-notes" role="status">
       {corrections.length > 0 && (
@@ -40,6 +42,17 @@ export function AddressNotes() {
           <Texts label="What is not in view" texts={absent} />
         </section>
       )}
+      {planned.length > 0 && (
+        <section className="float" aria-label="Knobs that the link changes" data-testid="planned">
+          <p>
+            <b>This link changes knobs while the run trains:</b>
+          </p>
+          <Texts label="What changes, and when" texts={planned} />
+          <button type="button" onClick={dropPlanned}>
+            Leave the changes out
+          </button>
+        </section>
+      )}
       {impossible.length > 0 && (
         <section aria-label="Knobs" className="float bad">
           <p>
@@ -62,6 +75,14 @@ function useAbsent(): readonly string[] {
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   const updates = useConfig((s) => (s.applied ?? s.wanted).updates);
   return running ? [] : missingTargets(pointed, chosen, current, { update, updates });
+}
+
+/** The changes of knobs that a link brought, until a run has begun: then its curves mark them. */
+function usePlanned(): readonly string[] {
+  const planned = useConfig((s) => s.planned);
+  const untouched = useLive((s) => s.session === 'none');
+  if (!planned || !untouched) return [];
+  return wordsOf(planned.begun, planned.changes).map(({ update, text }) => `update ${update}: ${text}`);
 }
 
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {

@@ -1,0 +1,20 @@
+import { isFieldName, type FieldName } from '../../config/fields.ts';
+import { afterChanges } from '../../config/knobChange.ts';
+import { isExact } from '../../runs/change.ts';
+import { currentRun } from './liveRun.ts';
+import { live } from './liveStore.ts';
+
+interface Turned {
+  readonly knob: FieldName;
+  readonly was: string | number;
+}
+
+/** The knob that was changed last in the run under way, with its value before; null if none was changed. */
+export function lastTurned(): Turned | null {
+  const run = currentRun();
+  const last = live.flags.at(-1);
+  if (!run || !last || !isExact(last)) return null;
+  const knob = Object.keys(last.set).findLast(isFieldName);
+  const before = afterChanges(run.begun, live.flags.slice(0, -1).filter(isExact));
+  return knob ? { knob, was: before[knob] } : null;
+}

@@ -1,0 +1,49 @@
+import { contradictions } from '../../config/contradictions.ts';
+import { FIELDS, type RunConfig } from '../../config/fields.ts';
+import { changedKnobs, isSome, type KnobChange } from '../../config/knobChange.ts';
+import { replayable } from '../../runs/change.ts';
+import { changesText } from '../address/knobChanges.ts';
+import { addressed, useConfig } from '../knobs/configStore.ts';
+import { currentRun } from '../run/liveRun.ts';
+import { live, useLive } from '../run/liveStore.ts';
+
+/** A run as a link holds it. */
+export interface LinkedRun {
+  readonly begun: RunConfig;
+  readonly changes: readonly KnobChange[]; // in the middle of the run
+}
+
+/** Why a link can't hold the run under way. fork: it began with another run's weights. lost: its changes aren't all known. long: they make the link too long. person: a person's choices trained its reward model. */
+export type Unlinkable = 'fork' | 'lost' | 'long' | 'person';
+
+/** Characters of the changes in a link at most: mail programs and chats cut longer links. */
+const LONGEST = 1500;
+
+/** The run that a link to the page holds; where that isn't the run under way, a new one with the knobs as they are now, and why. */
+export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
+  const shown = addressed(useConfig.getState());
+  const run = currentRun();
+  const { session, preferences, update, phase } = useLive.getState();
+  if (!run || live.isExample || session === 'none') return shown;
+  const asNow = { begun: useConfig.getState().wanted, changes: [] };
+  if (run.environment) return asNow; // no link holds it, and the dialog says so
+  if (run.fork) return { ...asNow, unlinkable: 'fork' };
+  if ((preferences?.clicks ?? 0) > 0) return { ...asNow, unlinkable: 'person' };
+  const acted = replayable(run);
+  if (!acted) return { ...asNow, unlinkable: 'lost' };
+  const set = waiting(run.config, asNow.begun);
+  if (update === 0 && acted.length === 0) return shown;
+  const next = { update: phase === 'idle' ? update + 1 : update + 2, step: 0, set };
+  const has = (one: KnobChange) => acted.some((each) => each.update === one.update && each.step === one.step);
+  const toCome = shown.changes.filter((planned) => planned.update > update && !has(planned));
+  const changes = [...acted, ...(isSome(set) ? [next] : []), ...toCome];
+  if (changes.length === 0) return asNow;
+  if (changesText(changes).length > LONGEST) return { ...asNow, unlinkable: 'long' };
+  return { begun: run.begun, changes };
+}
+
+/** The knobs that the reader has changed and the run takes up when it goes on. */
+function waiting(config: RunConfig, wanted: RunConfig): Partial<RunConfig> {
+  const set = changedKnobs(config, wanted, (name) => FIELDS[name].when !== 'restart');
+  return contradictions({ ...config, ...set }).length > 0 ? {} : set;
+}
