@@ -24,6 +24,7 @@ export const LAYERS = [
   { name: 'model', files: ['src/model/'], imports: [...WORDS, 'formats', 'gpu', 'model'] },
   { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'text', 'envs'] },
   { name: 'written', files: ['src/written/'], imports: [...WORDS, 'text', 'envs', 'written'] }, // environments that a person writes
+  { name: 'openenv', files: ['src/openenv/'], imports: [...WORDS, 'text', 'envs', 'openenv'] }, // environments that a server plays
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
@@ -56,12 +57,12 @@ export const LAYERS = [
   {
     name: 'worker', // runs it for the page
     files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/examiner.ts', 'src/worker/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'speaking', 'session', 'worker'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'openenv', 'speaking', 'session', 'worker'],
   },
   {
     name: 'cli', // runs it for the command line
     files: ['src/cli/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'speaking', 'session', 'worker', 'cli'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'openenv', 'speaking', 'session', 'worker', 'cli'],
   },
 ];
 

@@ -3,7 +3,7 @@ import { visible } from '../base/visible.ts';
 import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { type PresetName, PRESETS, WRITTEN_PRESET } from '../config/presets.ts';
+import { type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
 export interface TrainArguments {
@@ -13,6 +13,7 @@ export interface TrainArguments {
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
   readonly envFile: string | null; // an environment that a person wrote, to train on
+  readonly envServer: string | null; // the address of an OpenEnv server to train on
   readonly from: string | null; // a folder or zip whose run, or weights, another run begins with
   readonly save: string | null; // a folder to save into; where `resume` is given and this is not: the same
   readonly saveEvery: number; // updates
@@ -25,13 +26,14 @@ export interface TrainArguments {
 /** How `npm run train` is called. */
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
-  '                 [--env-file FILE.ts] [--facts FILE.csv]',
+  '                 [--env-file FILE.ts | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
   '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
 ].join('\n');
 const OWN = [
   'preset',
   'set',
   'env-file',
+  'env-server',
   'facts',
   'from',
   'save',
@@ -55,7 +57,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
   }
   const { facts = null, from = null, resume = null, save = resume, model = null, tensorboard = null } = own;
-  const envFile = own['env-file'] ?? null;
+  const { 'env-file': envFile = null, 'env-server': envServer = null } = own;
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
     if (resume === null || mayBegin || own[flag] === undefined) continue;
@@ -70,10 +72,22 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     if (envFile === null || own[flag] === undefined) continue;
     problems.push(`--${flag}: got ${visible(own[flag])} beside --env-file; want one of them. The file is the task.`);
   }
+  for (const flag of ['env-file', 'facts'] as const) {
+    if (envServer === null || own[flag] === undefined) continue;
+    problems.push(
+      `--${flag}: got ${visible(own[flag])} beside --env-server; want one of them. The server has the tasks.`,
+    );
+  }
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
-  const defaults = envFile === null ? PRESETS[chosen] : WRITTEN_PRESET;
-  const set = { ...defaults.set, ...(facts !== null && { env: 'your-facts' }), ...given };
+  const served = envServer !== null;
+  const defaults = envFile !== null ? WRITTEN_PRESET : served && preset === null ? SERVER_PRESET : PRESETS[chosen];
+  const set = {
+    ...defaults.set,
+    ...(served && { env: YOUR_ENVIRONMENT, ...notImitating(defaults.set) }),
+    ...(facts !== null && { env: 'your-facts' }),
+    ...given,
+  };
   const config = parseConfig(set);
   if (model !== null && resume === null && config.model === 'sizes') {
     throw new ConfigError([
@@ -88,6 +102,16 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   if (envFile !== null && config.env !== YOUR_ENVIRONMENT) {
     throw new ConfigError([`--env-file: the file is the environment; got --env ${config.env}. Leave one of them out.`]);
   }
+  if (served && config.env !== YOUR_ENVIRONMENT) {
+    throw new ConfigError([
+      `--env-server: the server is the environment; got --env ${config.env}. Leave one of them out.`,
+    ]);
+  }
+  if (served && config.language !== 'text') {
+    throw new ConfigError([
+      `--env-server: a server’s tools are called in text; want a preset in text, such as calculator-text, one on a checkpoint, such as smollm2-calculator, or none.`,
+    ]);
+  }
   const named = preset === null ? given : set;
   const asked = Object.fromEntries(Object.entries(named).map(([knob, value]) => [knob, parseField(knob, value)]));
   const changed = Object.entries(given).map(([knob, value]) => `${knob} ${value}`);
@@ -99,6 +123,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     json,
     facts,
     envFile,
+    envServer,
     from,
     save,
     saveEvery: every,
@@ -107,6 +132,11 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     model,
     tensorboard,
   };
+}
+
+/** How a run begins on a server, which has no player to imitate. */
+function notImitating(set: Partial<RunConfig>): Partial<RunConfig> {
+  return { warmStart: set.model === 'checkpoint' ? 'none' : 'shipped', imitationSteps: 0, demonstrator: 'imperfect' };
 }
 
 /** Flags as they were given, and what is odd about them. */

@@ -17,7 +17,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     return await check(given);
   } catch (error) {
-    const fault = faultText(error, given.file);
+    const fault = faultText(error, path.basename(given.file));
     if (fault === null) throw error;
     console.error(fault);
     return 1;

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { EnvironmentFileError, MOST_ENVIRONMENT_BYTES, placeIn } from '../domain/environmentFile.ts';
+import { isServerAddress } from '../domain/serverAddress.ts';
+import { visible } from '../base/visible.ts';
 import { type OpenedFile, openWritten } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
 
@@ -9,6 +11,12 @@ import { callerPath, readWhole } from './files.ts';
 export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
   const bytes = await readWhole(callerPath(given), MOST_ENVIRONMENT_BYTES);
   const file = { name: path.basename(given), text: new TextDecoder().decode(bytes) };
+  if (isServerAddress(file.text)) {
+    throw new EnvironmentFileError(
+      `This file holds the address of a server, not a program. To talk to it, name it: --env-server ${visible(file.text.trim())}`,
+      null,
+    );
+  }
   return openWritten(file, await sandboxMachine());
 }
 
@@ -17,8 +25,8 @@ export function sandboxMachine(): Promise<Uint8Array<ArrayBuffer>> {
   return readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 }
 
-/** What is wrong with an environment, with its place; null for any other error. */
-export function faultText(error: unknown, file: string): string | null {
+/** What is wrong with an environment, with its place: a file, or the host of a server. Null for any other error. */
+export function faultText(error: unknown, name: string): string | null {
   if (!(error instanceof EnvironmentFileError)) return null;
-  return `${placeIn(path.basename(file), error.line)}${error.says}`;
+  return `${placeIn(name, error.line)}${error.says}`;
 }

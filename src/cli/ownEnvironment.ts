@@ -2,6 +2,7 @@ import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
+import { isServerAddress } from '../domain/serverAddress.ts';
 import { mendedRun } from '../runs/mendedRun.ts';
 import type { Run } from '../runs/run.ts';
 
@@ -20,7 +21,12 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
   if (config.env !== YOUR_ENVIRONMENT) {
     if (given === null) return run;
     throw new ConfigError([
-      `--env-file: got ${visible(given.name)}, but the run in ${where} trains on ${config.env}. Leave it out.`,
+      `--env-file or --env-server: got ${visible(given.name)}, but the run in ${where} trains on ${config.env}. Leave it out.`,
+    ]);
+  }
+  if (given === null && environment && isServerAddress(environment.text)) {
+    throw new ConfigError([
+      `The run in ${where} talks to a server, and nothing has been sent to it yet. To go on, name its address: --env-server '${visible(environment.text.trim(), 4096)}'`,
     ]);
   }
   if (given === null) {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { BASELINES } from '../domain/baselines.ts';
 import { checksumOf } from '../base/checksum.ts';
@@ -6,6 +7,7 @@ import { warnings } from '../config/contradictions.ts';
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
+import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
 import { runLine, updateLine } from '../runs/log.ts';
@@ -18,6 +20,9 @@ import { tryFolder } from './diskFolders.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './nodeHost.ts';
 import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
+import { type OpenedServer, openServer } from '../openenv/openServer.ts';
+import type { OpenedFile } from '../written/openWritten.ts';
+import { NODE_SOCKETS } from './nodeSockets.ts';
 import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
@@ -31,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     return await train(asked);
   } catch (error) {
-    const fault = asked.envFile === null ? null : faultText(error, asked.envFile);
+    const fault = faultText(error, path.basename(asked.envFile ?? '') || (asked.envServer ?? ''));
     if (fault === null) throw error;
     console.error(`${fault} Nothing was trained.`);
     return 1;
@@ -39,12 +44,12 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function train(asked: TrainArguments): Promise<number> {
-  const own = asked.envFile === null ? null : await openEnvironmentFile(asked.envFile);
+  const own = await ownEnvironment(asked);
   const resumed = await runToResume(asked, own?.file ?? null);
   const { config } = resumed ?? asked;
   const base = await baseFor(config, asked);
   for (const warning of warnings(config)) console.error(said(warning));
-  if (own && !own.declaration.hasExpert) console.error(NO_EXPERT);
+  if (own && 'declaration' in own && !own.declaration.hasExpert) console.error(NO_EXPERT);
   const host = { ...(await nodeHost(config.backend !== 'cpu')), ...(own && { ownEnvironment: own.environment }) };
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   if (asked.save !== null) await tryFolder(callerPath(asked.save));
@@ -58,10 +63,17 @@ async function train(asked: TrainArguments): Promise<number> {
   const stop = asked.save === null ? null : stopping(() => performance.now());
   const training = await openTraining(run, host, show, base);
   try {
-    return await trained(training, { stop, events, asked, saved: resumed ? standingOf(resumed) : '' });
+    const saved = resumed ? standingOf(resumed) : '';
+    return await trained(training, { stop, events, asked, own: own?.file ?? null, saved });
   } finally {
     training.session.dispose();
   }
+}
+
+/** The environment that was named, as a file or as the address of a server; null if it is one of the project's. */
+async function ownEnvironment({ envFile, envServer }: TrainArguments): Promise<OpenedFile | OpenedServer | null> {
+  if (envFile !== null) return openEnvironmentFile(envFile);
+  return envServer === null ? null : openServer(envServer, NODE_SOCKETS);
 }
 
 const NO_EXPERT =
@@ -85,7 +97,8 @@ function jobOf({ mayBegin, save, config }: TrainArguments): string | null {
 interface Around {
   readonly stop: Stopping | null;
   readonly events: EventFile | null;
-  readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile'>;
+  readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile' | 'envServer'>;
+  readonly own: EnvironmentFile | null; // the environment that was named
   readonly saved: string; // where the run stands that is saved already; '': none is
 }
 
@@ -93,9 +106,9 @@ interface Around {
  * Trains until the run is finished or somebody wants it to end, saving on the way, then says how it began and ended; 1 when it had
  * to stop early, 130 or 143 when it was asked to.
  */
-async function trained(training: Training, { stop, events, asked, ...begun }: Around): Promise<number> {
+async function trained(training: Training, { stop, events, asked, own, ...begun }: Around): Promise<number> {
   const { session, log, show } = training;
-  const { json, save, saveEvery, envFile } = asked;
+  const { json, save, saveEvery } = asked;
   const began = performance.now();
   let { saved } = begun;
   const saveNow = async () => {
@@ -117,14 +130,14 @@ async function trained(training: Training, { stop, events, asked, ...begun }: Ar
   const heard = async (update: number, values: Metrics) => {
     if (json) console.log(updateLine(update, values));
     events?.add(update, values);
-    if (envFile !== null) whole = await session.checkpoint();
+    if (own) whole = await session.checkpoint();
     return rested(update);
   };
   const how = await trainToEnd(training, heard, ({ done }) => rested(done)).catch(async (error: unknown) => {
-    const fault = envFile === null ? null : faultText(error, envFile);
+    const fault = own && faultText(error, own.name);
     if (fault === null) throw error;
     const place = await pausedRun(log.run, whole, save);
-    show.problem(`${fault} The run is paused.`, pausedText(place, whole, envFile ?? ''));
+    show.problem(`${fault} The run is paused.`, pausedText(place, whole, asked));
     return 'paused' as const;
   });
   if (how === 'paused') return 1;
@@ -157,10 +170,17 @@ async function pausedRun(run: Run, whole: Checkpoint | null, save: string | null
   return place;
 }
 
-function pausedText(place: string | null, whole: Checkpoint | null, envFile: string): string {
-  if (place === null || whole === null) return 'No update was done. Fix the file and start again.';
+function pausedText(
+  place: string | null,
+  whole: Checkpoint | null,
+  { envFile, envServer }: Pick<TrainArguments, 'envFile' | 'envServer'>,
+): string {
+  const mend = envServer === null ? 'Fix the file' : 'See that the server runs';
+  if (place === null || whole === null) return `No update was done. ${mend} and start again.`;
   const folder = visible(place, 4096);
-  return `It is saved in ${folder} after ${standing(whole)}. Fix the file, then: npm run train -- --resume ${folder} --env-file ${visible(envFile, 4096)}`;
+  const flag =
+    envServer === null ? `--env-file ${visible(envFile ?? '', 4096)}` : `--env-server '${visible(envServer, 4096)}'`;
+  return `It is saved in ${folder} after ${standing(whole)}. ${mend}, then: npm run train -- --resume ${folder} ${flag}`;
 }
 
 function stoppedText(saved: string, save: string): string {

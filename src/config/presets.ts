@@ -117,6 +117,20 @@ export const WRITTEN_PRESET = {
   },
 } as const satisfies Preset;
 
+/** An OpenEnv server as the environment, for the text agent that is shipped. There is nobody to imitate. */
+export const SERVER_PRESET = {
+  label: 'OpenEnv server',
+  set: {
+    ...TEXT,
+    env: YOUR_ENVIRONMENT,
+    processReward: 0,
+    callReward: 0.2,
+    warmStart: 'shipped',
+    prompts: 4,
+    evalTasks: 32,
+  },
+} as const satisfies Preset;
+
 // A checkpoint that the person opens, with adapters. It calls no tool by itself: it is shown how for some steps, and paid a little
 // for each well-formed call.
 const ADAPTED = {

@@ -8,7 +8,7 @@ export interface EnvironmentFile {
 
 /** What is wrong with an environment's file, with its place. */
 export class EnvironmentFileError extends Error {
-  override readonly name = 'EnvironmentFileError';
+  override readonly name: string = 'EnvironmentFileError';
   /** Line in the file, from 1; null where no single line is to blame. */
   readonly line: number | null;
   /** What is wrong, without the line. */

@@ -58,13 +58,14 @@ export type TrainingEvent =
 
 /**
  * needs-model: the run trains adapters for a checkpoint that is not open. needs-environment: it trains on an environment that a person wrote, and there is none. non-finite: an optimizer step was skipped, and a guarded run is back at
- * its last finite update. environment-fault: the environment that a person wrote failed, and a guarded run is back at its last update. silent: the worker has not answered for a while, but still may.
+ * its last finite update. environment-fault: the environment that a person wrote failed, and a guarded run is back at its last update. environment-server: likewise, the server that plays the environment. silent: the worker has not answered for a while, but still may.
  */
 export type ErrorCause =
   | 'needs-model'
   | 'needs-environment'
   | 'non-finite'
   | 'environment-fault'
+  | 'environment-server'
   | 'device-lost'
   | 'bad-checkpoint'
   | 'worker-lost'

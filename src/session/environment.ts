@@ -1,4 +1,5 @@
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { ConfigError } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { TEXT_AGENT } from '../config/textAgent.ts';
 import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
@@ -36,10 +37,21 @@ export async function openEnvironment(
       : createEnv(config, asked, spoken);
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
-    return { env: await made(base.chatTokenizer), chatTokenizer: null };
+    return { env: withoutImitation(await made(base.chatTokenizer), config), chatTokenizer: null };
   }
   const files = await filesOf(config, chatTokenizer, shippedFile);
-  return { env: await made(files && (await opened(files))), chatTokenizer: files };
+  return { env: withoutImitation(await made(files && (await opened(files))), config), chatTokenizer: files };
+}
+
+/** Throws ConfigError if the run would imitate an environment that answers later: it has no player to imitate. */
+function withoutImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
+  if (!env.later || warmStart === 'shipped' || warmStart === 'none') return env;
+  throw new ConfigError([
+    {
+      ...{ kind: 'clash', field: 'warmStart', got: warmStart, want: 'a server has no player that could be imitated' },
+      do: 'Set warmStart to shipped or none.',
+    },
+  ]);
 }
 
 /** What a run speaks: the chat tokenizer of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */

@@ -1,7 +1,9 @@
+import { visible } from '../base/visible.ts';
 import { BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import { CheckpointError } from '../runs/checkpoint.ts';
 import { FIELDS } from '../config/config.ts';
 import { type EnvironmentFile, EnvironmentFileError, placeIn } from '../domain/environmentFile.ts';
+import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
@@ -32,6 +34,11 @@ export function errorEvent(
         cause: 'bad-checkpoint',
       },
     };
+  }
+  if (error instanceof EnvironmentServerError) {
+    const hint = 'See that the server runs, then continue.';
+    const at = file ? `${visible(file.name)}: ` : '';
+    return { type: 'error', message: `${at}${message}`, hint, fatal, fields: [], cause: 'environment-server' };
   }
   if (error instanceof EnvironmentFileError) {
     const { says, line } = error;

@@ -1,13 +1,19 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
+import { isServerAddress } from '../domain/serverAddress.ts';
 import type { Host } from '../session/host.ts';
+import { PAGE_SOCKETS } from './pageSockets.ts';
 import { virtualMachine } from './virtualMachine.ts';
 
-/** How a session opens the environment that a person wrote; what reads and runs it is only loaded then. */
+/** How a session opens the environment that a person wrote, or the server that they named; what reads and runs it is only loaded then. */
 export function writtenFile(file: EnvironmentFile): Pick<Required<Host>, 'ownEnvironment'> {
   return {
-    ownEnvironment: async (chatTokenizer) => {
+    ownEnvironment: async (speaking) => {
+      if (isServerAddress(file.text)) {
+        const { openServer } = await import('../openenv/openServer.ts');
+        return openServer(file.text, PAGE_SOCKETS).environment(speaking);
+      }
       const [{ openWritten }, wasm] = await Promise.all([import('../written/openWritten.ts'), virtualMachine()]);
-      return openWritten(file, wasm).environment(chatTokenizer);
+      return openWritten(file, wasm).environment(speaking);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Purpose, random } from '../base/rng.ts';
 import type { Reset, Split, ToolEnv } from '../envs/env.ts';
+import { callFace, fitting } from '../envs/callFace.ts';
 import { beginEpisode } from '../envs/episodeRules.ts';
 import type { Speaking } from '../envs/speech.ts';
 import type { TextFace } from '../envs/textFace.ts';
@@ -12,7 +13,7 @@ import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
 import { TEXT_MOVES } from './moveLanguage.ts';
 import { openEpisodes } from './openEpisodes.ts';
-import { nameOf, type TaskOf, type Values } from './plays.ts';
+import { nameOf, type TaskOf } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 import { imperfectMoves } from './imperfectMoves.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
@@ -85,22 +86,13 @@ function inText(
     grammar: () => grammar,
     state: () => state,
     language: () => TEXT_MOVES,
-    shortened: (text) => (tokens(text) <= most ? text : cut(text, (part) => tokens(part) <= most)),
+    shortened: (text) => fitting(text, (part) => tokens(part) <= most),
   };
 }
 
 function faceOf({ name, description, tools }: Declaration, { prompts, turns, observations }: MeasuredTexts): TextFace {
-  return {
-    system: description || name,
-    tools,
-    question: (_, question) => question,
-    callWords: (values, _, tool) => [tool, JSON.stringify(values)],
-    call: ([tool = '', json = '{}']) => ({ tool, values: JSON.parse(json) as Values }),
-    answerWords: (text) => [text],
-    answerText: (words) => words.join(' '),
-    observation: (words) => words.join(' '),
-    longest: () => ({ questions: prompts, turns: [...turns, NOTHING_LEFT], observations }),
-  };
+  const longest = () => ({ questions: prompts, turns: [...turns, NOTHING_LEFT], observations });
+  return callFace({ system: description || name, tools, longest });
 }
 
 function tooLong(
@@ -114,16 +106,4 @@ function tooLong(
     `An episode can have ${all} tokens, and the limit is ${MOST_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${most(prompts)} tokens, and tool answers of up to ${most(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
     null,
   );
-}
-
-/** As much of a text as fits, with a mark at its end. */
-function cut(text: string, fits: (part: string) => boolean): string {
-  const letters = Array.from(text);
-  let [some, all] = [0, letters.length];
-  while (some < all) {
-    const half = Math.ceil((some + all) / 2);
-    if (fits(`${letters.slice(0, half).join('')}…`)) some = half;
-    else all = half - 1;
-  }
-  return `${letters.slice(0, some).join('')}…`;
 }

@@ -127,13 +127,19 @@ export function showCurves(series: typeof live.series, recorded: Run | null = nu
   useLive.setState((s) => ({ curvesVersion: s.curvesVersion + 1 }));
 }
 
+const ROLLED_BACK: readonly (Problem['cause'] | undefined)[] = [
+  'non-finite',
+  'environment-fault',
+  'environment-server',
+];
+
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
 export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   const { fatal } = problem;
   void noteFailure(problem.message); // a worker asks for parts of its own
   useLive.setState((s) => {
     const over = fatal || s.session === 'starting';
-    const back = problem.cause === 'non-finite' || problem.cause === 'environment-fault'; // between two updates, where the run was rolled back to
+    const back = ROLLED_BACK.includes(problem.cause); // between two updates, where the run was rolled back to
     return {
       problem,
       session: fatal ? 'failed' : over ? 'none' : s.session,

@@ -1,0 +1,114 @@
+import { decimal } from '../base/decimal.ts';
+import { visible } from '../base/visible.ts';
+import { type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
+
+/** What is wrong with a server that plays the environment: it can't be reached, is full, too slow, or says what nobody can read. */
+export class EnvironmentServerError extends EnvironmentFileError {
+  override readonly name = 'EnvironmentServerError';
+
+  constructor(says: string) {
+    super(says, null);
+  }
+}
+
+/** An option that stands in a server's address: `ws://127.0.0.1:8000/ws?turns=8`. */
+interface Option {
+  readonly doc: string;
+  readonly least: number;
+  readonly most: number;
+  readonly whole: boolean;
+  readonly otherwise: number | null; // null: it is not set
+}
+
+/** The options of an address. The server doesn't read them. */
+const SERVER_OPTIONS = {
+  train: { doc: 'training tasks of its Task API', least: 1, most: 1e6, whole: true, otherwise: null },
+  test: { doc: 'test tasks of its Task API', least: 1, most: 1e6, whole: true, otherwise: null },
+  turns: { doc: 'most turns of an episode', least: 1, most: 64, whole: true, otherwise: 6 },
+  observation: { doc: 'most tokens of a tool’s answer', least: 8, most: 2048, whole: true, otherwise: 64 },
+  solved: { doc: 'sum of rewards from which an episode counts as solved', least: -1e6, most: 1e6, whole: false, otherwise: 1 }, // prettier-ignore
+  seconds: { doc: 'longest wait for one answer', least: 1, most: 600, whole: false, otherwise: 30 },
+} as const satisfies Record<string, Option>;
+
+type OptionName = keyof typeof SERVER_OPTIONS;
+type OptionValue<N extends OptionName> = (typeof SERVER_OPTIONS)[N]['otherwise'] extends null ? number | null : number;
+
+/** Where an OpenEnv server on this machine listens, and how its tasks are played. */
+export interface ServerAddress {
+  readonly text: string; // the address with its options
+  readonly url: string; // without them
+  readonly host: string; // name and port
+  readonly options: { readonly [N in OptionName]: OptionValue<N> };
+}
+
+/** Whether a text is meant as an address of a server, and not as a program. */
+export function isServerAddress(text: string): boolean {
+  return /^\s*wss?:\/\/\S*\s*$/i.test(text);
+}
+
+const EXAMPLE = 'ws://127.0.0.1:8000/ws';
+const LONGEST = 500;
+const HERE: readonly string[] = ['127.0.0.1', 'localhost'];
+
+/** Reads an address. Throws EnvironmentServerError: only servers on this machine are talked to. */
+export function readServerAddress(given: string): ServerAddress {
+  const text = given.trim();
+  const shown = visible(text);
+  if (text === '') throw new EnvironmentServerError(`Write the server’s address, such as ${EXAMPLE}.`);
+  if (/^https?:/i.test(text)) {
+    throw new EnvironmentServerError(`${shown} is an address of pages. Write ws:// in place of http://: ${EXAMPLE}.`);
+  }
+  const url = text.length <= LONGEST && URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^wss?:$/.test(url.protocol)) {
+    throw new EnvironmentServerError(`${shown} isn’t a server’s address. Write one like ${EXAMPLE}.`);
+  }
+  if (url.protocol !== 'ws:' || !HERE.includes(url.hostname)) {
+    throw new EnvironmentServerError(
+      `${shown} isn’t on this machine, so nothing is sent to it. Only ws://127.0.0.1 and ws://localhost are allowed. Run the server here, or forward its port: ssh -L 8000:localhost:8000 HOST.`,
+    );
+  }
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw new EnvironmentServerError(`${shown} holds a user’s name or a “#”. Leave them out: ${EXAMPLE}.`);
+  }
+  const set: Partial<Record<OptionName, number>> = {};
+  for (const [name, value] of url.searchParams) {
+    if (!isOption(name)) {
+      const names = Object.keys(SERVER_OPTIONS).join(', ');
+      throw new EnvironmentServerError(`“${visible(name)}” isn’t an option of an address. The options are ${names}.`);
+    }
+    const { doc, least, most, whole } = SERVER_OPTIONS[name];
+    const number = decimal(value) ?? NaN;
+    if (!(number >= least && number <= most) || (whole && !Number.isInteger(number))) {
+      throw new EnvironmentServerError(
+        `${name}=${visible(value)} (${doc}) isn’t a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`,
+      );
+    }
+    set[name] = number;
+  }
+  if (url.pathname === '/') url.pathname = '/ws';
+  const withOptions = url.href;
+  url.search = '';
+  const value = <N extends OptionName>(name: N) => (set[name] ?? SERVER_OPTIONS[name].otherwise) as OptionValue<N>;
+  return {
+    text: withOptions,
+    url: url.href,
+    host: url.host,
+    options: {
+      train: value('train'),
+      test: value('test'),
+      turns: value('turns'),
+      observation: value('observation'),
+      solved: value('solved'),
+      seconds: value('seconds'),
+    },
+  };
+}
+
+function isOption(name: string): name is OptionName {
+  return Object.hasOwn(SERVER_OPTIONS, name);
+}
+
+/** A server's address as the environment of a run, kept and sent with it like a person's own file. Nothing connects until a run begins. */
+export function serverFile({ host, text }: ServerAddress): EnvironmentFile {
+  return { name: host, text };
+}

@@ -1,0 +1,122 @@
+import { EnvironmentServerError } from '../domain/serverAddress.ts';
+import { readReply, type ServerMessage, type ServerReply } from './serverMessages.ts';
+
+/** A WebSocket, of a browser or of Node. */
+export interface OpenSocket {
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: 'open' | 'close' | 'error', hear: () => void): void;
+  addEventListener(type: 'message', hear: (event: { readonly data: unknown }) => void): void;
+}
+
+/** Where sockets come from, and the clock of their time limits. */
+export interface SocketPlace {
+  readonly connect: (url: string) => OpenSocket;
+  /** Calls `ring` once, after so many milliseconds. Returns a function that takes it back. */
+  readonly after: (ms: number, ring: () => void) => () => void;
+}
+
+/** The connection is gone, or there is none. Another try may find the server back. */
+export class ConnectionLostError extends EnvironmentServerError {}
+
+/**
+ * One session of an OpenEnv server: an episode at a time. Messages are answered one after another, each within a time limit. After an
+ * error it is closed.
+ */
+export class ServerConnection {
+  readonly #socket: OpenSocket;
+  readonly #host: string;
+  readonly #seconds: number;
+  readonly #after: SocketPlace['after'];
+  #first: ServerMessage | null = null; // waits until the socket is open
+  #isConnected = false;
+  #waiting: { readonly resolve: (reply: ServerReply) => void; readonly reject: (why: Error) => void } | null = null;
+  #ended: Error | null = null;
+  #unasked: ServerReply | null = null; // a full server speaks first
+
+  /** `ended` is called once the connection is closed. */
+  constructor(
+    place: SocketPlace,
+    { url, host, seconds }: { readonly url: string; readonly host: string; readonly seconds: number },
+    ended: (connection: ServerConnection) => void = () => undefined,
+  ) {
+    this.#host = host;
+    this.#seconds = seconds;
+    this.#after = place.after;
+    this.#socket = place.connect(url);
+    this.#socket.addEventListener('open', () => {
+      this.#isConnected = true;
+      if (this.#first) this.#send(this.#first);
+      this.#first = null;
+    });
+    this.#socket.addEventListener('message', ({ data }) => this.#hear(data));
+    const gone = () => {
+      this.#end(new ConnectionLostError(`No server answers at ${host}, or it ended the connection.`));
+      ended(this);
+    };
+    this.#socket.addEventListener('error', gone);
+    this.#socket.addEventListener('close', gone);
+  }
+
+  get isOpen(): boolean {
+    return this.#ended === null;
+  }
+
+  /** Sends a message and waits for its answer. Throws EnvironmentServerError, ConnectionLostError if there is no connection. */
+  async ask(message: Exclude<ServerMessage, { type: 'close' }>): Promise<ServerReply> {
+    if (this.#waiting) throw new Error('ServerConnection.ask: a message waits for its answer already.');
+    const reply = new Promise<ServerReply>((resolve, reject) => (this.#waiting = { resolve, reject }));
+    const late = this.#after(1000 * this.#seconds, () =>
+      this.#end(
+        new EnvironmentServerError(
+          `${this.#host} didn’t answer within ${this.#seconds} s. If it’s slow, allow more: add ?seconds=${Math.min(600, 4 * this.#seconds)} to its address.`,
+        ),
+      ),
+    );
+    if (this.#ended) this.#settle(null, this.#ended);
+    else if (this.#unasked) this.#settle(this.#unasked, null);
+    else if (this.#isConnected) this.#send(message);
+    else this.#first = message;
+    try {
+      return await reply;
+    } finally {
+      late();
+    }
+  }
+
+  /** Ends the session. A message that waits throws. */
+  close(): void {
+    if (this.#ended) return;
+    if (this.#isConnected) this.#send({ type: 'close' });
+    this.#end(new ConnectionLostError(`The connection to ${this.#host} was closed.`));
+  }
+
+  #send(message: ServerMessage): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  #hear(data: unknown): void {
+    if (this.#ended) return;
+    try {
+      const reply = readReply(data);
+      if (this.#waiting) this.#settle(reply, null);
+      else if (reply.kind === 'error') this.#unasked = reply;
+    } catch (error) {
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #settle(reply: ServerReply | null, why: Error | null): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (reply) waiting?.resolve(reply);
+    else waiting?.reject(why ?? new Error('ended'));
+  }
+
+  #end(why: Error): void {
+    if (this.#ended) return;
+    this.#ended = why;
+    this.#settle(null, why);
+    this.#socket.close();
+  }
+}

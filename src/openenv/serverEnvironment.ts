@@ -1,0 +1,224 @@
+import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { EnvironmentServerError, type ServerAddress } from '../domain/serverAddress.ts';
+import type { AskedTurn, Episode, EpisodeSeeds, Reset, Split, ToolEnv, TurnResult } from '../envs/env.ts';
+import { beginEpisode } from '../envs/episodeRules.ts';
+import { callFace, fitting } from '../envs/callFace.ts';
+import { laterReset } from '../envs/laterReset.ts';
+import { tokenCount } from '../envs/textMistakes.ts';
+import { type TextTurns, textTurns } from '../envs/textTurns.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import { controlTexts } from '../text/outsideText.ts';
+import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import type { CallValues } from '../text/turnFormat.ts';
+import type { ServerConnection, SocketPlace } from './serverConnection.ts';
+import { saidIn, type ServerReply } from './serverMessages.ts';
+import { serverTask } from './serverTask.ts';
+import { readTools, type ServerTools } from './serverTools.ts';
+import { SessionPool } from './sessionPool.ts';
+
+/** Tokens an episode may have: more take too much memory and time. */
+const MOST_TOKENS = 4096;
+/** Tasks of each split whose prompts are read to learn how long prompts are. */
+const SAMPLED = 4;
+/** Room for prompts that are longer than those that were read. */
+const SPARE_PROMPT = 1.25;
+const SYSTEM = 'Solve the task with the tools.';
+/** Words of a text that a call or an answer has room for. */
+const CALL_WORDS = 8;
+const ANSWER_WORDS = 16;
+const SEEDS = 2 ** 30;
+
+type SplitName = 'train' | 'test';
+
+/**
+ * An OpenEnv server as an environment, for an agent that speaks text: its tools, tasks, answers and rewards. Each row of a batch is a session of its
+ * own. Throws EnvironmentServerError if the server can't be reached or used.
+ */
+export async function serverEnvironment(
+  address: ServerAddress,
+  place: SocketPlace,
+  chatTokenizer: ChatTokenizer | null,
+): Promise<ToolEnv> {
+  if (!chatTokenizer) {
+    throw new EnvironmentServerError(
+      'A server’s tools are called in text. Set Language to text, or train a checkpoint.',
+    );
+  }
+  const { host, options } = address;
+  const pool = new SessionPool(address, place);
+  const { listed, prompts } = await look(pool, address).finally(() => pool.close());
+  const plain = withoutControls(listed.tools, chatTokenizer);
+  const tokens = tokenCount(chatTokenizer.codec);
+  const longestPrompt = Math.ceil(SPARE_PROMPT * prompts.reduce((most, text) => Math.max(most, tokens(text)), 8));
+  const turns = turnsOf(chatTokenizer, plain, { ...options, prompt: longestPrompt });
+  if (turns.maxTokens > MOST_TOKENS) {
+    throw new EnvironmentServerError(
+      `An episode can have ${turns.maxTokens} tokens, and the limit is ${MOST_TOKENS}. It has up to ${options.turns} turns, a prompt of ${longestPrompt} tokens, and answers of up to ${options.observation} tokens. Lower turns or observation in the address: ?turns=3&observation=32.`,
+    );
+  }
+  const rules = {
+    host,
+    solved: options.solved,
+    shortened: (text: string) => fitting(text, (part) => tokens(part) <= options.observation),
+  };
+  const sessions = new WeakMap<Episode, Session>();
+  const resetTo = (split: SplitName): Reset =>
+    laterReset({
+      keyOf: (seed) => keyOf(address, split, seed),
+      open: async (tasks, settings) => {
+        const begun = await pool.begin(tasks.map((task) => resetOf(address, split, task)));
+        return begun.map(({ connection, reply }, i) => {
+          const { seed, luck } = tasks[i]!;
+          const session: Session = { connection, reply: null };
+          const prompt = fitting(promptIn(reply), (part) => tokens(part) <= longestPrompt);
+          const heard = () => session.reply;
+          const task = serverTask({ key: keyOf(address, split, seed), prompt, heard }, rules);
+          const speech = { speech: turns.speech, maxTurns: options.turns, think: false, stateOf: () => turns.state };
+          const episode = beginEpisode(task, speech, luck, settings);
+          sessions.set(episode, session);
+          return episode;
+        });
+      },
+    });
+  const answer = async (asked: readonly AskedTurn[]): Promise<readonly TurnResult[]> => {
+    const replies = asked.map(async ({ episode, action }) => {
+      const session = sessions.get(episode);
+      const step = stepOf(turns, listed, action);
+      if (!session?.connection) throw new Error('serverEnvironment: a turn of an episode that was left.');
+      session.reply = step && (await session.connection.ask({ type: 'step', data: step }));
+    });
+    try {
+      await Promise.all(replies);
+    } catch (error) {
+      pool.close(); // the batch is thrown away, and nothing of it is waited for
+      throw error;
+    }
+    return asked.map(({ episode, action, settings }) => episode.step(action, settings));
+  };
+  const test: Split = { reset: resetTo('test'), doc: 'Tasks of other seeds than those of training.' };
+  return {
+    name: YOUR_ENVIRONMENT,
+    description: `The environment of the server at ${host}.`,
+    vocabulary: turns.vocabulary,
+    tools: plain.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
+    maxTokens: turns.maxTokens,
+    maxTurnTokens: turns.maxTurnTokens,
+    grammar: () => turns.grammar,
+    reset: resetTo('train'),
+    demonstration: resetTo('train'),
+    splits: { heldOut: test, shifted: test },
+    allTasks: null,
+    rule: null,
+    retrieved: null,
+    later: {
+      answer,
+      leave: (episodes) => {
+        for (const session of episodes.flatMap((episode) => sessions.get(episode) ?? [])) {
+          if (session.connection) pool.giveBack(session.connection);
+          session.connection = null;
+        }
+      },
+      close: () => pool.close(),
+    },
+  };
+}
+
+/** An episode under way. */
+interface Session {
+  connection: ServerConnection | null; // null once the episode was left
+  reply: ServerReply | null; // to the turn that is taken next
+}
+
+/** Reads a server's tools, and the prompts of a few tasks. */
+async function look(pool: SessionPool, address: ServerAddress) {
+  const prompts: string[] = [];
+  for (const split of ['train', 'test'] as const) {
+    for (let seed = 0; seed < SAMPLED; seed++) {
+      const [begun] = await pool.begin([resetOf(address, split, { seed, luck: seed })]);
+      if (!begun) continue;
+      prompts.push(promptIn(begun.reply));
+      pool.giveBack(begun.connection);
+    }
+  }
+  const listed = readTools(await pool.connection().ask({ type: 'step', data: { type: 'list_tools' } }));
+  return { listed, prompts };
+}
+
+/** What a reset is told. A server that has no use for one of these leaves it out. */
+function resetOf({ options }: ServerAddress, split: SplitName, { seed }: EpisodeSeeds): JsonRecord {
+  const count = options[split];
+  const apart = (seed % SEEDS) + (split === 'test' ? SEEDS : 0);
+  return { seed: apart, split, ...(count !== null && { index: seed % count }) };
+}
+
+function keyOf({ options }: ServerAddress, split: SplitName, seed: number): string {
+  return `${split} ${seed % (options[split] ?? SEEDS)}`;
+}
+
+function promptIn({ observation }: Extract<ServerReply, { kind: 'observation' }>): string {
+  return saidIn(observation).text || 'Begin.';
+}
+
+/** The action that a turn is to the server; null if it has nothing to answer: a malformed turn, or an answer that it has no tool for. */
+function stepOf({ speech }: TextTurns, { answer }: ServerTools, action: readonly number[]): JsonRecord | null {
+  const turn = speech.read(action);
+  if (turn.kind === 'mistake') return null;
+  const [first = '', json = '{}'] = turn.words;
+  if (turn.kind === 'call') return { type: 'call_tool', tool_name: first, arguments: JSON.parse(json) as CallValues };
+  return answer === null ? null : { type: 'call_tool', tool_name: 'answer', arguments: { [answer]: first } };
+}
+
+/** Throws EnvironmentServerError if a tool is described with special tokens: they would end the system prompt. */
+function withoutControls(tools: readonly ToolFace[], { codec }: ChatTokenizer): readonly ToolFace[] {
+  for (const tool of tools) {
+    const text = JSON.stringify(tool);
+    const found = controlTexts(codec).find((control) => text.includes(control));
+    if (found === undefined) continue;
+    throw new EnvironmentServerError(
+      `The tool ${tool.name} is described with ${found}, a special token of this model.`,
+    );
+  }
+  return tools;
+}
+
+interface Lengths {
+  readonly turns: number;
+  readonly observation: number; // tokens
+  readonly prompt: number; // tokens
+}
+
+function turnsOf(chatTokenizer: ChatTokenizer, tools: readonly ToolFace[], lengths: Lengths): TextTurns {
+  const tokens = tokenCount(chatTokenizer.codec);
+  const filler = (count: number) => {
+    let words = count;
+    while (tokens(wordsOf(words)) < count) words++;
+    return wordsOf(words);
+  };
+  const face = callFace({
+    system: SYSTEM,
+    tools,
+    longest: () => ({
+      questions: [filler(lengths.prompt)],
+      turns: [
+        ...tools.map(({ name, parameters }) => ({
+          tool: name,
+          values: Object.fromEntries(parameters.map((parameter) => [nameOf(parameter), longestValue(parameter)])),
+        })),
+        { answer: wordsOf(ANSWER_WORDS) },
+      ],
+      observations: [filler(lengths.observation)],
+    }),
+  });
+  return textTurns({ chatTokenizer, face }, lengths.turns);
+}
+
+const wordsOf = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
+const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
+
+function longestValue(parameter: Parameter): string | number | boolean {
+  const { type, choices = [] } = typeof parameter === 'string' ? { type: 'string' as const } : parameter;
+  if (type === 'boolean') return false;
+  if (type !== 'string') return type === 'integer' ? -10000 : -10000.25;
+  return choices.reduce((longest, text) => (text.length > longest.length ? text : longest), choices.length > 0 ? '' : wordsOf(CALL_WORDS)); // prettier-ignore
+}

@@ -1,0 +1,124 @@
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { visible } from '../base/visible.ts';
+import { EnvironmentServerError } from '../domain/serverAddress.ts';
+import { jsonLine } from '../text/toolSchema.ts';
+
+/** Characters of a message, at most. A longer one ends the connection. */
+export const MOST_MESSAGE = 1_000_000;
+/** Characters that are taken of a text, such as a prompt or a tool's answer. How many tokens of them are used is decided later. */
+const MOST_TEXT = 20_000;
+const MOST_REASON = 200;
+const MOST_REWARD = 1e6;
+
+/** What is sent to an OpenEnv server. */
+export type ServerMessage =
+  | { readonly type: 'reset'; readonly data: JsonRecord }
+  | { readonly type: 'step'; readonly data: JsonRecord }
+  | { readonly type: 'close' };
+
+/** What an OpenEnv server says. */
+export type ServerReply =
+  | {
+      readonly kind: 'observation';
+      readonly observation: JsonRecord;
+      readonly reward: number; // 0 if it says none
+      readonly done: boolean;
+    }
+  | {
+      readonly kind: 'error';
+      readonly code: string;
+      readonly says: string; // one line
+      readonly sessions: number | null; // how many there can be, if it says so
+    };
+
+/** Reads a message of a server. Throws EnvironmentServerError if it isn't one of OpenEnv. */
+export function readReply(data: unknown): ServerReply {
+  if (typeof data !== 'string') throw unreadable('it sent bytes, not text');
+  if (data.length > MOST_MESSAGE) {
+    throw unreadable(`it sent a message of ${data.length} characters, and the limit is ${MOST_MESSAGE}`);
+  }
+  let message: unknown;
+  try {
+    message = JSON.parse(data);
+  } catch {
+    throw unreadable(`it said ${visible(data, 60)}, which isn’t JSON`);
+  }
+  const content = isRecord(message) ? message['data'] : null;
+  if (!isRecord(message) || !isRecord(content)) throw unreadable(`it said ${visible(data, 60)}`);
+  if (message['type'] === 'error') {
+    const { code, message: why, max_sessions: sessions } = content;
+    return {
+      kind: 'error',
+      code: typeof code === 'string' ? code : '',
+      says: oneLine(typeof why === 'string' ? why : jsonLine(content)),
+      sessions: typeof sessions === 'number' ? sessions : null,
+    };
+  }
+  const { observation, reward = null, done } = content;
+  if (message['type'] !== 'observation' || !isRecord(observation)) throw unreadable(`it said ${visible(data, 60)}`);
+  if (reward !== null && (typeof reward !== 'number' || Math.abs(reward) > MOST_REWARD)) {
+    throw unreadable(`its reward is ${visible(JSON.stringify(reward), 60)}, which isn’t a number up to a million`);
+  }
+  return { kind: 'observation', observation, reward: reward ?? 0, done: done === true };
+}
+
+function unreadable(what: string): EnvironmentServerError {
+  return new EnvironmentServerError(
+    `The server can’t be understood: ${what}. Check that an OpenEnv server listens at this address.`,
+  );
+}
+
+/** The line of an error that says what is wrong. A stack trace is left out: Python puts this line last. */
+function oneLine(text: string): string {
+  const lines = text
+    .slice(0, MOST_TEXT)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  const trace = lines.some((line) => line.startsWith('Traceback (most recent call last)'));
+  return visible((trace ? lines.at(-1) : lines[0])?.trim() ?? '', MOST_REASON);
+}
+
+/** What an observation says to the agent. */
+export interface SaidText {
+  readonly text: string;
+  readonly refused: boolean; // a call was turned down
+}
+
+// Where environments put their text, the likeliest place first.
+const TEXT_FIELDS = ['text', 'prompt', 'question', 'message', 'content', 'output', 'observation', 'response'] as const;
+const NOT_SAID: readonly string[] = ['metadata', 'tool_name', 'refused', 'turn_reward', 'rewards', 'error', 'result'];
+
+/** The text of an observation, as the kinds of environment that OpenEnv knows write it: of tools (MCP), or with a field of text. */
+export function saidIn(observation: JsonRecord): SaidText {
+  const { error, result, refused } = observation;
+  if (error !== null && error !== undefined) {
+    const why = isRecord(error) ? error['message'] : error;
+    return { text: oneLine(typeof why === 'string' ? why : jsonLine(error)), refused: true };
+  }
+  if (result !== null && result !== undefined) {
+    return { text: cut(resultText(result)), refused: isRecord(result) && result['is_error'] === true };
+  }
+  const field = TEXT_FIELDS.map((name) => observation[name]).find((value) => typeof value === 'string');
+  if (typeof field === 'string') return { text: cut(field), refused: refused === true };
+  const rest = Object.entries(observation).filter(([name, value]) => value !== null && !NOT_SAID.includes(name));
+  return { text: rest.length === 0 ? '' : cut(jsonLine(Object.fromEntries(rest))), refused: refused === true };
+}
+
+/** What a tool returned: a text, the texts of an MCP result, or any other value as JSON. */
+function resultText(result: unknown): string {
+  if (typeof result === 'string') return result;
+  if (!isRecord(result)) return jsonLine(result);
+  const { content, data } = result;
+  if (Array.isArray(content)) {
+    const texts = content.flatMap((part: unknown) =>
+      isRecord(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+    );
+    if (texts.length > 0) return texts.join('\n');
+  }
+  if (typeof data === 'string') return data;
+  return jsonLine(data ?? result);
+}
+
+function cut(text: string): string {
+  return text.slice(0, MOST_TEXT);
+}

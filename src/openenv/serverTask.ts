@@ -1,0 +1,83 @@
+import type { CallValues } from '../text/turnFormat.ts';
+import type { EnvView } from '../domain/envView.ts';
+import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
+import type { ServerReply } from './serverMessages.ts';
+import { saidIn } from './serverMessages.ts';
+
+/** An episode on a server, and its answer to the turn that is taken next. */
+export interface ServerEpisode {
+  readonly key: string;
+  readonly prompt: string;
+  /** The answer of the server; null if it wasn't asked. Asked for it once in a turn. */
+  readonly heard: () => ServerReply | null;
+}
+
+/** What the tasks of a server have in common. */
+export interface ServerRules {
+  readonly host: string;
+  readonly solved: number; // sum of rewards from which an episode counts as solved
+  readonly shortened: (text: string) => string; // as much of a tool's answer as there is room for
+}
+
+/**
+ * A task on a server, whose answers are there before a turn is taken. Its rewards are added up and paid with the last turn. The reward
+ * of a turn before it is its progress, which only the process reward pays.
+ */
+export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved, shortened }: ServerRules): Task {
+  const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
+  let sum = 0;
+  let over = false;
+  const worth = (): Unfinished => {
+    over = true;
+    return { success: sum >= solved, payoff: sum };
+  };
+  const outcome = (reply: ServerReply, stop: 'found' | 'answered', ends: boolean): Outcome => {
+    if (reply.kind === 'error') {
+      // the environment threw: as with a tool that throws, the agent is told, and it costs as much as a malformed turn
+      const said = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
+      return ends ? { ...said, stop, ...worth() } : { ...said, stop: null, success: false };
+    }
+    const { text, refused } = saidIn(reply.observation);
+    sum += reply.reward;
+    const said = { observation: [shortened(text)], ...(refused && { refused }) };
+    if (reply.done || ends) return { ...said, progress: 0, stop, ...worth() };
+    return { ...said, progress: reply.reward, stop: null, success: false };
+  };
+  const resultOf = (reply: ServerReply | null) =>
+    reply === null ? '' : reply.kind === 'error' ? reply.says : saidIn(reply.observation).text;
+  return {
+    key,
+    prompt: [],
+    question: prompt,
+    call([tool = '', json = '{}'], turn) {
+      const reply = heard();
+      if (reply === null) return null;
+      const values = Object.values(JSON.parse(json) as CallValues).map((value) => JSON.stringify(value));
+      steps.push({ turn, text: `${tool}(${values.join(', ')})`, result: resultOf(reply), shown: null });
+      return outcome(reply, 'found', false);
+    },
+    answer([text = ''], turn) {
+      const reply = heard();
+      steps.push({ turn, text, result: resultOf(reply), shown: null });
+      return reply === null
+        ? { observation: [''], progress: 0, stop: 'answered', ...worth() }
+        : outcome(reply, 'answered', true);
+    },
+    needs: () => [],
+    outOfTurns: worth,
+    expert: noPlayer,
+    demonstrate: noPlayer,
+    view: () => ({
+      kind: 'calls',
+      title: host,
+      prompt,
+      shown: null,
+      steps: [...steps],
+      earned: over ? { reward: sum } : null,
+    }),
+  };
+}
+
+function noPlayer(): never {
+  throw new Error('A server has no player of its own whose turns could be shown or imitated.');
+}
