@@ -62,7 +62,20 @@ export const LAYERS = [
   {
     name: 'cli', // runs it for the command line
     files: ['src/cli/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'openenv', 'speaking', 'session', 'worker', 'cli'],
+    imports: [
+      ...RUNS,
+      ...FOLDERS,
+      'gpu',
+      'model',
+      'envs',
+      'rl',
+      'written',
+      'openenv',
+      'speaking',
+      'session',
+      'worker',
+      'cli',
+    ],
   },
 ];
 
