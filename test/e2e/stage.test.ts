@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { decode } from 'modern-gif';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/ui/stage/playClock.ts';
@@ -284,5 +286,49 @@ test('another preset brings its own boards and curve; one whose recording shows 
   await page.evaluate(() => location.assign('#/stage?preset=smollm2-search'));
   await expect.poll(() => page.locator('.board').count()).toBe(1);
   await page.getByRole('link', { name: 'Train your own' }).waitFor();
+  await page.context().close();
+});
+
+test('the duel in view is filmed as a looping GIF, and a link and a frame show the same task and agent', async () => {
+  const page = await arrive('', { reducedMotion: 'reduce' });
+  const curve = page.getByRole('slider', { name: 'Drag through training' });
+  await curve.focus();
+  for (let presses = 0; presses < 3; presses++) await page.keyboard.press('ArrowLeft');
+  const update = Number(await curve.getAttribute('aria-valuenow'));
+  expect(update).toBeLessThan(160);
+  const written = await tokens(page, 'after');
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  const link = await dialog.getByLabel('Link').inputValue();
+  expect(link).toContain(`#/stage/1/${update}?`);
+  await dialog.getByRole('button', { name: 'Embed', exact: true }).click();
+  expect(await dialog.getByLabel('Code').inputValue()).toContain(`?embed=stage#/stage/1/${update}?`);
+
+  await dialog.getByRole('button', { name: 'Clip', exact: true }).click();
+  const card = dialog.locator('.share-card');
+  await expect.poll(() => card.locator('.card-side').allTextContents()).toEqual(['Before training', `After ${update} updates`]); // prettier-ignore
+  await expect.poll(() => card.locator('svg .guess').count()).toBeGreaterThan(3);
+  expect((await axeInBothThemes(page)).flat()).toEqual([]);
+  await dialog.getByRole('button', { name: 'Film both agents' }).click();
+  const coming = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save GIF' }).click();
+  const gif = await readFile(await (await coming).path());
+  expect(gif.includes('NETSCAPE2.0')).toBe(true); // loops
+  expect(gif.length).toBeLessThan(2e6);
+  expect(decode(gif).frames.length).toBeGreaterThan(6);
+
+  for (const hash of [link.slice(link.indexOf('#')), `?embed=stage#/stage/1/${update}`]) {
+    const other = await page.context().newPage();
+    await other.goto(inject('baseURL') + hash);
+    await other.getByRole('heading', { name: `After ${update} updates` }).waitFor();
+    await expect
+      .poll(async () => {
+        const next = other.getByRole('button', { name: 'Next step' });
+        if ((await next.count()) > 0) await next.click();
+        return tokens(other, 'after');
+      })
+      .toBe(written);
+    await other.close();
+  }
   await page.context().close();
 });

@@ -1,13 +1,19 @@
 import { expect, test, vi } from 'vitest';
 import { makeClip } from '../../src/ui/share/clip.ts';
 import { rolloutFrames, trainingFrames } from '../../src/ui/share/clipFrames.ts';
+import { duelFrames, duelHeadline } from '../../src/ui/share/duel.ts';
 import { frameSnippet } from '../../src/ui/share/frameSnippet.ts';
 import { spread } from '../../src/ui/share/keptBatches.ts';
 import { cardWords, momentOf, upTo } from '../../src/ui/share/moment.ts';
 import { readableAddress } from '../../src/ui/share/sharedAddress.ts';
 import { linesOf } from '../../src/ui/share/tokenLines.ts';
+import { isOver } from '../../src/ui/stage/play.ts';
+import { playsOf } from '../../src/ui/stage/recordedTasks.ts';
+import { sidesOf } from '../../src/ui/stage/sides.ts';
+import { readStagePlace, stageSubpath } from '../../src/ui/stage/stagePlace.ts';
 import { panelOf } from '../../src/ui/embed/panels.ts';
 import { siteAddress } from '../../tools/card-plugin.ts';
+import { shippedRecording } from '../shippedRecording.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 const success = { x: [1, 2, 3, 4], y: [0.16, 0.3, 0.5, 0.84] };
@@ -118,5 +124,43 @@ test('SITE_URL is the address of a folder, or an error names it', () => {
   );
   for (const wrong of ['ada.github.io', 'ftp://ada', 'https://ada.io/?x=1']) {
     expect(() => siteAddress(wrong), wrong).toThrow(wrong);
+  }
+});
+
+test('a duel is filmed step by step, both agents at the same hidden number, until the slower one is through', () => {
+  const recording = shippedRecording();
+  const { before, after } = sidesOf(playsOf(recording, 0), recording, false, { at: null, own: [] });
+  if (!before || !after) throw new Error('the recording follows no task');
+  expect([before.update, after.update]).toEqual([0, 160]);
+  expect([before.episode.seed, before.episode.success, after.episode.success]).toEqual([
+    after.episode.seed,
+    false,
+    true,
+  ]);
+  const frames = duelFrames({ before, after, step: Infinity, toolTrained: false });
+  const steps = frames.map(({ moment }) => moment.step);
+  expect(steps).toEqual(Array.from({ length: Math.max(before.ends.length, after.ends.length) + 1 }, (_, step) => step));
+  const through = frames.map(({ moment: { step } }) => [isOver(before, step), isOver(after, step)].join());
+  expect([through[0], through.at(-1)]).toEqual(['false,false', 'true,true']);
+  const heads = frames.map(({ moment }) => duelHeadline(moment));
+  expect(heads.at(-1)).toMatch(new RegExp(`160 .*solved in ${after.episode.turns} turns`));
+  expect(heads[0]).not.toMatch(/solved/);
+  // the clip rests on its end
+  expect(frames.at(-1)?.ms).toBeGreaterThan(2 * (frames[0]?.ms ?? Infinity));
+});
+
+test.each([
+  [{ task: 0, at: null }, ''],
+  [{ task: 1, at: null }, '2'],
+  [{ task: 0, at: 0 }, '1/0'],
+  [{ task: 2, at: 160 }, '3/160'],
+])('the stage with %j comes back from its address', (place, text) => {
+  expect(stageSubpath(place)).toBe(text);
+  expect(readStagePlace(text)).toEqual(place);
+});
+
+test('an address of the stage that can’t be read means the first task and the newest agent', () => {
+  for (const text of ['0', 'x/3', '2/', '1/1/1', '-1', '1/-2', '9'.repeat(40)]) {
+    expect(readStagePlace(text), text).toEqual({ task: 0, at: null });
   }
 });

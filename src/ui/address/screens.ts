@@ -39,7 +39,7 @@ export interface Screen {
 
 /** The screens in the order they are offered. Their components stand in `shell/App.tsx`; everything else derives from here. */
 export const SCREENS = {
-  stage: { place: 'lab', label: 'Start', rollout: false, listed: false },
+  stage: { place: 'lab', label: 'Start', rollout: false, listed: false, subpaths: true },
   lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
   group: { place: 'lab', label: 'Group', key: 'g', rollout: true, history: true },
   update: { place: 'lab', label: 'Update', key: 'u', rollout: true, history: true },

@@ -5,15 +5,10 @@ import { Sketch } from '../curves/Sketch.tsx';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { live } from '../run/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
+import { CardFrame, PAD } from './CardFrame.tsx';
 import { CardTokens } from './CardTokens.tsx';
 import { cardWords, type Moment } from './moment.ts';
-import '../styles/env.css';
-import '../styles/charts.css';
-import '../styles/share-card.css';
 
-/** Size of a card in its own units: what sites that show links ask for, 1.91 to 1. */
-export const CARD = { width: 1200, height: 630 };
-const PAD = 48;
 const METRIC = 'rollout/success';
 const ZOOM = 1.65; // of the curve, which is drawn as small as on the page
 const BOARD = { x: PAD, y: 196, width: 540, height: 344 };
@@ -40,43 +35,21 @@ export function Card({ moment, address, ref }: Props) {
   const hatched = rollout.kinds
     .slice(0, shown)
     .some((kind, t) => kind === 'observation' && batch.lossMask[from + t] === 0);
-  const { width, height } = CARD;
   return (
-    <svg
-      ref={ref}
-      className="share-card"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={`${headline}. ${success}`}
-    >
-      <rect className="card-ground" width={width} height={height} />
-      <rect className="card-edge" width={width} height={8} />
-      <text className="card-soft" x={PAD} y={66} fontSize={25}>
-        <tspan className="card-brand">Rollout Playground</tspan>
-        {view && ` · ${taskTitle(view)}`}
-      </text>
-      <text className="card-head" x={PAD} y={124} fontSize={44}>
-        {headline}
-      </text>
-      <text className="card-soft" x={PAD} y={166} fontSize={27}>
-        {success}
-      </text>
+    <CardFrame {...{ ref, headline, address, hatched }} title={view ? taskTitle(view) : ''} words={success}>
       {board && (
         <svg {...BOARD}>
           <Drawing view={view} turn={turn} group={group} />
         </svg>
       )}
       <CardCurve id={id} until={moment.until} />
-      <CardTokens moment={moment} box={board ? TOKENS : { ...BOARD }} />
-      <text className="card-faint" x={PAD} y={height - 38} fontSize={22}>
-        {address}
-      </text>
-      {hatched && (
-        <text className="card-faint" x={width - PAD} y={height - 38} fontSize={20} textAnchor="end">
-          Hatched: written by the tool, not trained
-        </text>
-      )}
-    </svg>
+      <CardTokens
+        rollout={rollout}
+        positions={rollout.words.slice(0, shown).map((_, t) => t)}
+        isTrained={(t) => batch.lossMask[from + t] !== 0}
+        box={board ? TOKENS : BOARD}
+      />
+    </CardFrame>
   );
 }
 

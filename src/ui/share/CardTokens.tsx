@@ -1,7 +1,7 @@
 import { useId } from 'react';
+import type { Rollout } from '../rollout/readRollout.ts';
 import { textWidth } from '../parts/textWidth.ts';
 import { linesOf, type Word } from './tokenLines.ts';
-import type { Moment } from './moment.ts';
 
 const SIZE = 20; // of the type
 const LINE = 38; // from one line to the next
@@ -15,14 +15,19 @@ interface Box {
   readonly height: number;
 }
 
-/** The tokens of a moment's rollout in lines, the newest at the end: what is not trained is hatched. */
-export function CardTokens({ moment, box }: { readonly moment: Moment; readonly box: Box }) {
+interface Props {
+  readonly rollout: Rollout;
+  readonly positions: readonly number[]; // of the tokens that are shown, rising
+  readonly isTrained: (position: number) => boolean;
+  readonly box: Box;
+}
+
+/** Tokens of a rollout in lines, the newest at the end: what is not trained is hatched. */
+export function CardTokens({ rollout, positions, isTrained, box }: Props) {
   const hatch = useId();
-  const { batch, rollout, shown } = moment;
-  const from = rollout.row * batch.length;
   const gap = rollout.writing === 'words' ? 4 : 0;
-  const words = rollout.words.slice(0, shown).map((text, t): Word => {
-    const written = text.replaceAll('\n', '⏎');
+  const words = positions.map((t): Word => {
+    const written = (rollout.words[t] ?? '').replaceAll('\n', '⏎');
     return { t, text: written, width: textWidth(written, SIZE) + (gap > 0 ? 2 * PAD : 1) };
   });
   const lines = linesOf(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE)));
@@ -33,7 +38,7 @@ export function CardTokens({ moment, box }: { readonly moment: Moment; readonly 
       </pattern>
       {lines.map((line, row) =>
         line.map(({ t, text, x, width }) => {
-          const trained = t >= 0 && batch.lossMask[from + t] !== 0;
+          const trained = t >= 0 && isTrained(t);
           const y = LINE * row;
           return (
             <g key={t} className="card-token" data-kind={t < 0 ? 'prompt' : (rollout.kinds[t] ?? 'prompt')}>

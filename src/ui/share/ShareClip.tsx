@@ -5,15 +5,20 @@ import { download, fileName } from '../export/fileDownload.ts';
 import { canvasOf, standAlone } from '../export/svg.ts';
 import { useReplay } from '../replay/player.ts';
 import { live } from '../run/liveStore.ts';
-import { Card, CARD } from './Card.tsx';
+import { Card } from './Card.tsx';
+import { CARD } from './CardFrame.tsx';
 import { makeClip, type DrawMoment } from './clip.ts';
-import { rolloutFrames, trainingFrames } from './clipFrames.ts';
+import { type ClipFrame, rolloutFrames, trainingFrames } from './clipFrames.ts';
+import { type DuelMoment, duelFrames, duelInView } from './duel.ts';
+import { DuelCard } from './DuelCard.tsx';
 import { keptBatches } from './keptBatches.ts';
 import type { Moment } from './moment.ts';
 import { NoMoment } from './NoMoment.tsx';
 import { readableAddress } from './sharedAddress.ts';
 
-type Of = 'rollout' | 'training';
+type Of = 'rollout' | 'training' | 'duel';
+
+const isDuel = (picture: Moment | DuelMoment): picture is DuelMoment => 'before' in picture;
 
 interface Clip {
   readonly of: Of;
@@ -21,21 +26,27 @@ interface Clip {
   readonly address: string; // the blob as data: the page's policy allows no other address of its own
 }
 
-/** A looping GIF of the rollout in view, or of the training so far, made here frame by frame. */
+/** A looping GIF of the rollout in view, of the duel on the stage or of the training so far, made here frame by frame. */
 export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
-  const [filmed, setFilmed] = useState(moment); // the card shows what is being filmed
+  const [duel] = useState(duelInView); // it plays on behind the dialog
+  const [filmed, setFilmed] = useState(duel ?? moment); // the card shows what is being filmed
   const [share, setShare] = useState<number | null>(null);
   const [clip, setClip] = useState<Clip | null>(null);
   const [outcome, setOutcome] = useState('');
   const work = useRef<AbortController>(null);
   useEffect(() => () => work.current?.abort(new Error('The dialog was closed.')), []);
-  if (!moment || !filmed) return <NoMoment />;
+  if (!filmed) return <NoMoment />;
 
-  const draw: DrawMoment = async (next, scale) => {
+  const draw: DrawMoment<Moment | DuelMoment> = async (next, scale) => {
     flushSync(() => setFilmed(next));
     if (!card.current) throw new Error('The dialog was closed.');
     return canvasOf(standAlone(card.current, CARD.width, CARD.height), scale);
+  };
+  const framesOf = async (of: Of, signal: AbortSignal): Promise<readonly ClipFrame<Moment | DuelMoment>[]> => {
+    if (of === 'duel') return duel ? duelFrames(duel) : [];
+    if (of === 'rollout') return moment ? rolloutFrames(moment) : [];
+    return trainingFrames(await keptBatches(signal), live.vocabulary, moment?.rollout.row ?? 0);
   };
   const make = async (of: Of) => {
     const control = new AbortController();
@@ -45,10 +56,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
     setOutcome('');
     setShare(0);
     try {
-      const frames =
-        of === 'rollout'
-          ? rolloutFrames(moment)
-          : trainingFrames(await keptBatches(signal), live.vocabulary, moment.rollout.row);
+      const frames = await framesOf(of, signal);
       const blob = await makeClip({ frames, draw, signal, onProgress: setShare });
       setClip({ of, blob, address: await dataAddress(blob) });
       setOutcome(`${frames.length} pictures, ${bytes(blob.size)}.`);
@@ -56,7 +64,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
       setOutcome(signal.aborted ? 'Cancelled.' : `No clip: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       setShare(null);
-      setFilmed(moment);
+      setFilmed(duel ?? moment);
     }
   };
   const save = ({ of, blob }: Clip) => {
@@ -68,6 +76,8 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
     <>
       {clip ? (
         <img className="share-clip" src={clip.address} alt={`The ${clip.of} as a looping clip`} />
+      ) : isDuel(filmed) ? (
+        <DuelCard ref={card} duel={filmed} address={readableAddress()} />
       ) : (
         <Card ref={card} moment={filmed} address={readableAddress()} />
       )}
@@ -79,8 +89,12 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
                 Save GIF
               </button>
             )}
-            <button type="button" className={clip ? '' : 'primary'} onClick={() => void make('rollout')}>
-              Film this rollout
+            <button
+              type="button"
+              className={clip ? '' : 'primary'}
+              onClick={() => void make(duel ? 'duel' : 'rollout')}
+            >
+              {duel ? 'Film both agents' : 'Film this rollout'}
             </button>
             <TrainingButton press={() => void make('training')} />
           </>

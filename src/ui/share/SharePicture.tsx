@@ -1,7 +1,8 @@
 import { useRef, useState } from 'react';
 import { download, fileName } from '../export/fileDownload.ts';
 import { pngOf, standAlone } from '../export/svg.ts';
-import { Card, CARD } from './Card.tsx';
+import { Card } from './Card.tsx';
+import { CARD } from './CardFrame.tsx';
 import type { Moment } from './moment.ts';
 import { NoMoment } from './NoMoment.tsx';
 import { readableAddress } from './sharedAddress.ts';

@@ -1,22 +1,22 @@
 import type { ClipFrame } from './clipFrames.ts';
-import { CARD } from './Card.tsx';
+import { CARD } from './CardFrame.tsx';
 
 /** Bytes of a clip at most: more is not taken in many places. */
 const MOST_BYTES = 2e6;
 const WIDTHS = [800, 600, 480]; // px; a smaller one is tried where the clip is too large
 
 /** Draws a moment, `scale` times the size of a card. */
-export type DrawMoment = (moment: ClipFrame['moment'], scale: number) => Promise<HTMLCanvasElement>;
+export type DrawMoment<M> = (moment: M, scale: number) => Promise<HTMLCanvasElement>;
 
-interface Making {
-  readonly frames: readonly ClipFrame[];
-  readonly draw: DrawMoment;
+interface Making<M> {
+  readonly frames: readonly ClipFrame<M>[];
+  readonly draw: DrawMoment<M>;
   readonly signal: AbortSignal;
   readonly onProgress: (share: number) => void; // 0 to 1
 }
 
 /** A looping GIF of frames, at most `MOST_BYTES` large. Rejects with the signal's reason once it is aborted, and where the smallest is too large. */
-export async function makeClip({ frames, draw, signal, onProgress }: Making): Promise<Blob> {
+export async function makeClip<M>({ frames, draw, signal, onProgress }: Making<M>): Promise<Blob> {
   const { Encoder } = await import('modern-gif');
   for (const width of WIDTHS) {
     const scale = width / CARD.width;

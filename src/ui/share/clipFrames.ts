@@ -2,8 +2,8 @@ import type { KeptBatch } from '../../domain/batch.ts';
 import { type Moment, momentOf, upTo } from './moment.ts';
 
 /** A picture of a clip, and how long it is shown. */
-export interface ClipFrame {
-  readonly moment: Moment;
+export interface ClipFrame<M = Moment> {
+  readonly moment: M;
   readonly ms: number;
 }
 

@@ -3,6 +3,9 @@ import { hashOf, type Selected } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import { isOwnRun } from '../stage/liveAgent.ts';
+import { stageSubpath } from '../stage/stagePlace.ts';
+import { useStage } from '../stage/stageStore.ts';
 import type { LinkedRun } from './linkedRun.ts';
 
 /** The page's address without what follows it. */
@@ -11,8 +14,7 @@ export const pageAddress = (): string => `${location.origin}${location.pathname}
 /** What is looked at. A recorded rollout is of the recorded update in view; one of a run of the run's, held or not. */
 export function lookedAt(): Selected {
   const selected = selectedOf(useSelection.getState());
-  // the stage plays an update of its own choice
-  if (currentRoute() === 'stage') return selected;
+  if (currentRoute() === 'stage') return selected; // it shows a task and an agent of its own
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
   const { row, turn, token } = selected;
   const chosen = row !== 0 || turn !== null || token !== null;
@@ -22,7 +24,13 @@ export function lookedAt(): Selected {
 
 /** What follows the page's address in a link to what is seen. */
 export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = lookedAt()): string {
-  return hashOf(begun, currentRoute(), selected, currentSubpath(), changes);
+  return hashOf(begun, currentRoute(), selected, sharedSubpath(), changes);
+}
+
+function sharedSubpath(): string {
+  if (currentRoute() !== 'stage') return currentSubpath();
+  const { task, at } = useStage.getState();
+  return stageSubpath({ task, at: isOwnRun() ? null : at }); // the agents of a run aren't in a link
 }
 
 const ONLY_HERE = /^(?:localhost|127\.|\[::1\])/;

@@ -13,6 +13,7 @@ import { LearningCurve } from './LearningCurve.tsx';
 import { useOwnPlays, useOwnRun } from './liveAgent.ts';
 import { isOver, type Play } from './play.ts';
 import { canBeat, followedSeeds, playsOf } from './recordedTasks.ts';
+import { sidesOf } from './sides.ts';
 import { StageButtons } from './StageButtons.tsx';
 import { replay, useStage, WHOLE } from './stageStore.ts';
 import { usePlayClock } from './playClock.ts';
@@ -26,16 +27,15 @@ const NO_POINTS: readonly number[] = [];
 
 /** One task, an agent before training beside one after it; the curve between the two, to drag along. */
 export function Duel({ recording, preset }: Props) {
-  const { task, at, step, playing, before } = useStage();
+  const { task: chosen, at, step, playing, before } = useStage();
   const isOwn = useOwnRun();
   const own = useStage((s) => s.own);
   useLive((s) => s.metricsVersion);
   const seeds = followedSeeds(recording);
+  const task = chosen < seeds.length ? chosen : 0; // an address may name any
   const recorded = useMemo(() => playsOf(recording, task), [recording, task]);
   useOwnPlays(seeds[task] ?? recorded.at(-1)?.episode.seed, isOwn);
-  const untrained = seeds.length > 0 ? (recorded[0] ?? null) : null;
-  const plays = isOwn ? own : recorded;
-  const right = plays.find(({ update }) => update === at) ?? plays.at(-1) ?? null;
+  const { before: untrained, after: right, plays } = sidesOf(recorded, recording, isOwn, { at, own });
   const steps = Math.max(untrained?.ends.length ?? 0, right?.ends.length ?? 0);
   usePlayClock(steps, Math.max(1, seeds.length), isOwn);
   const shown = isOwn ? WHOLE : step;

@@ -6,8 +6,10 @@ import { useConfig } from '../knobs/configStore.ts';
 import '../styles/stage.css';
 import '../styles/replay.css';
 import { goOn, pause } from '../replay/player.ts';
+import { useSubpath } from '../address/route.ts';
 import { Duel } from './Duel.tsx';
 import { useRecording } from './shownRecording.ts';
+import { readStagePlace } from './stagePlace.ts';
 import { toTask, useStage } from './stageStore.ts';
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
@@ -45,12 +47,14 @@ export function StagePanel() {
 /** The recording, once it has loaded. */
 function Shown() {
   const preset = useConfig((s) => recordedPreset(s.preset));
+  const subpath = useSubpath();
   const recording = useRecording(preset);
   useEffect(() => {
-    toTask(0);
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    useStage.setState({ at: null, playing: !still, contest: false });
-  }, [preset]);
+    const { task, at } = readStagePlace(subpath);
+    toTask(task);
+    useStage.setState({ at, playing: !still, contest: false });
+  }, [preset, subpath]);
   if (recording === 'missing') {
     return (
       <p className="note" role="alert">

@@ -15,9 +15,15 @@ interface Task {
 
 /** Whether the run that is there is of the knobs that the page shows. */
 export function useOwnRun(): boolean {
-  const session = useLive((s) => s.session);
-  const { wanted, applied } = useConfig();
-  if (session === 'none') return false;
+  useLive((s) => s.session);
+  useConfig();
+  return isOwnRun();
+}
+
+/** The same outside of React. */
+export function isOwnRun(): boolean {
+  const { wanted, applied } = useConfig.getState();
+  if (useLive.getState().session === 'none') return false;
   return applied === null || differences(wanted, applied).length === 0;
 }
 

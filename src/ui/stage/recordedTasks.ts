@@ -3,7 +3,7 @@ import type { Recording } from '../../runs/recording.ts';
 import { type Play, playOf } from './play.ts';
 
 /** Seeds of the tasks that a recording follows from before training to its end; none where no task shows the difference. */
-export function followedSeeds({ plays }: Recording): readonly number[] {
+export function followedSeeds({ plays }: Pick<Recording, 'plays'>): readonly number[] {
   const [first] = plays;
   return first?.update === 0 ? first.batch.episodes.map(({ seed }) => seed) : [];
 }

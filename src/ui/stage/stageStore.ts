@@ -1,7 +1,8 @@
 import { create } from 'zustand';
 import type { Play } from './play.ts';
 
-interface StageState {
+/** State of the stage. */
+export interface StageState {
   readonly task: number; // of those that the recording follows
   readonly at: number | null; // update whose agent plays at the right; null: the newest
   readonly step: number; // of the play

@@ -1,0 +1,55 @@
+import type { ReactNode, Ref } from 'react';
+import '../styles/env.css';
+import '../styles/charts.css';
+import '../styles/share-card.css';
+
+/** Size of a card in its own units: what sites that show links ask for, 1.91 to 1. */
+export const CARD = { width: 1200, height: 630 };
+/** Room between a card's edge and what is on it. */
+export const PAD = 48;
+
+interface Props {
+  readonly title: string; // of the task
+  readonly headline: string;
+  readonly words: string; // below it
+  readonly address: string; // as people read it
+  readonly hatched: boolean; // tokens on it are hatched
+  readonly children: ReactNode;
+  readonly ref?: Ref<SVGSVGElement> | undefined;
+}
+
+/** A picture card: its headline, the page's address, and between the two what it shows. */
+export function CardFrame({ title, headline, words, address, hatched, children, ref }: Props) {
+  const { width, height } = CARD;
+  return (
+    <svg
+      ref={ref}
+      className="share-card"
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={`${headline}. ${words}`}
+    >
+      <rect className="card-ground" width={width} height={height} />
+      <rect className="card-edge" width={width} height={8} />
+      <text className="card-soft" x={PAD} y={66} fontSize={25}>
+        <tspan className="card-brand">Rollout Playground</tspan>
+        {title && ` · ${title}`}
+      </text>
+      <text className="card-head" x={PAD} y={124} fontSize={44}>
+        {headline}
+      </text>
+      <text className="card-soft" x={PAD} y={166} fontSize={27}>
+        {words}
+      </text>
+      {children}
+      <text className="card-faint" x={PAD} y={height - 38} fontSize={22}>
+        {address}
+      </text>
+      {hatched && (
+        <text className="card-faint" x={width - PAD} y={height - 38} fontSize={20} textAnchor="end">
+          Hatched: written by the tool, not trained
+        </text>
+      )}
+    </svg>
+  );
+}
