@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
 import { said } from '../../config/configProblem.ts';
@@ -18,6 +19,7 @@ export function AddressNotes() {
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(said))));
   const absent = useAbsent();
   const planned = usePlanned();
+  const [read, setRead] = useState<typeof planned>(null);
   return (
     <div className="address-notes" role="status">
       {corrections.length > 0 && (
@@ -42,15 +44,23 @@ export function AddressNotes() {
           <Texts label="What is not in view" texts={absent} />
         </section>
       )}
-      {planned.length > 0 && (
+      {planned && planned !== read && (
         <section className="float" aria-label="Knobs that the link changes" data-testid="planned">
           <p>
             <b>This link changes knobs while the run trains:</b>
           </p>
-          <Texts label="What changes, and when" texts={planned} />
-          <button type="button" onClick={dropPlanned}>
-            Leave the changes out
-          </button>
+          <Texts
+            label="What changes, and when"
+            texts={wordsOf(planned.begun, planned.changes).map(({ update, text }) => `update ${update}: ${text}`)}
+          />
+          <p className="row">
+            <button type="button" onClick={dropPlanned}>
+              Leave the changes out
+            </button>
+            <button type="button" onClick={() => setRead(planned)}>
+              OK
+            </button>
+          </p>
         </section>
       )}
       {impossible.length > 0 && (
@@ -78,11 +88,10 @@ function useAbsent(): readonly string[] {
 }
 
 /** The changes of knobs that a link brought, until a run has begun: then its curves mark them. */
-function usePlanned(): readonly string[] {
+function usePlanned() {
   const planned = useConfig((s) => s.planned);
   const untouched = useLive((s) => s.session === 'none');
-  if (!planned || !untouched) return [];
-  return wordsOf(planned.begun, planned.changes).map(({ update, text }) => `update ${update}: ${text}`);
+  return untouched ? planned : null;
 }
 
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {
