@@ -3,7 +3,7 @@ import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { measure } from '../../src/runs/runLog.ts';
 import { live, useLive } from '../../src/ui/run/liveStore.ts';
-import { EvaluationChange } from '../../src/ui/talk/EvaluationChange.tsx';
+import { EvaluationChange } from '../../src/ui/talk/Talk.tsx';
 
 test('beside a task that is asked stands what training did to all of them, once that was measured twice', async () => {
   live.config = parseConfig({ env: 'number-hunt', evalTasks: 16 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { LookAt } from '../../src/ui/rollouts/LookAt.tsx';
+import { LookAt } from '../../src/ui/rollouts/Rollouts.tsx';
 import { openParquet } from '../../src/formats/parquet.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { trl } from '../../src/rollouts/trl.ts';

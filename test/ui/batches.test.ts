@@ -10,7 +10,7 @@ import {
   newestBatch,
   takeBatch,
 } from '../../src/ui/run/batches.ts';
-import { nextBatch, showBatch } from '../../src/ui/run/batchInView.ts';
+import { nextBatch, showBatch } from '../../src/ui/run/runEvents.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';

@@ -3,7 +3,7 @@ import { bucketsBetween, firstFrom, type Trace } from '../../src/runs/buckets.ts
 import { Series } from '../../src/runs/series.ts';
 import { smoothed } from '../../src/runs/smoothing.ts';
 import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
-import { marksOf } from '../../src/ui/curves/marks.ts';
+import { marksOf } from '../../src/ui/curves/frame.ts';
 import { drawnAs } from '../../src/ui/curves/view.ts';
 import { readAt } from '../../src/ui/curves/curveValue.ts';
 import { between, heldAt, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';

@@ -2,12 +2,13 @@ import { ENVIRONMENTS } from '../../config/environments.ts';
 import { visible } from '../../base/visible.ts';
 import { backendText } from '../../runs/run.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { count } from '../parts/numberText.ts';
+import { count, bytes } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
-import { ProgramInRun } from './ProgramInRun.tsx';
 import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { counted } from '../parts/countText.ts';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
 export function ImportDialog() {
@@ -98,5 +99,28 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
         </button>
       </div>
     </>
+  );
+}
+
+const LONGEST_LINE = 10_000;
+
+/** The program in a run that came as a file, for the user to read before it runs. */
+function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile }) {
+  const lines = text.split(/\r?\n/);
+  return (
+    <section className="stack" aria-label="The program in this run" data-testid="program-in-run">
+      <p>
+        This run trains on an environment that somebody wrote: <b className="mono">{visible(name)}</b> (
+        {bytes(new TextEncoder().encode(text).length)}, {counted(lines.length, 'line')}). It’s a program, and it hasn’t
+        run yet. When you continue, it runs in a sandbox, which can’t reach the network or the rest of this page.
+      </p>
+      <details open>
+        <summary>Read it first</summary>
+        <pre className="program" role="region" tabIndex={0} aria-label={`The text of ${visible(name)}`}>
+          {/* characters that reorder a line or can't be seen would hide what it does */}
+          {lines.map((line) => visible(line.replaceAll('\t', '  '), LONGEST_LINE)).join('\n')}
+        </pre>
+      </details>
+    </section>
   );
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState, useRef } from 'react';
 import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
@@ -7,14 +7,21 @@ import { Icon } from '../parts/Icon.tsx';
 import { useMedia } from '../parts/useMedia.ts';
 import { fold, useFolds } from '../shell/folds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { BaselineTable } from './BaselineTable.tsx';
-import { ImitationCurve } from './ImitationCurve.tsx';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
 import { CurveStrip } from './CurveStrip.tsx';
 import { wordsAt } from './chartText.ts';
-import { useRecorded } from './markedUpdate.ts';
+import { useRecorded, useMarkedUpdate } from './markedUpdate.ts';
 import { LastChange, ViewControls } from './ViewControls.tsx';
+import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
+import { baselinesOf } from './baselineLines.ts';
+import { readAt } from './curveValue.ts';
+import { traceOf } from './traces.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { percent, short } from '../parts/numberText.ts';
+import { useSize } from '../parts/useSize.ts';
+import { AXIS, MARGIN, SIDE } from './frame.ts';
+import { lossPath } from './lossPath.ts';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
@@ -103,5 +110,92 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
       </ChartSurface>
       <Suspense>{enlarged && <ExportDialog metric={enlarged} close={() => setEnlarged(null)} />}</Suspense>
     </section>
+  );
+}
+
+/** What the agent is measured against, as numbers, and the agent itself; all on the same tasks. */
+function BaselineTable() {
+  useLive((s) => s.metricsVersion);
+  const config = useConfig((s) => s.applied ?? s.wanted);
+  const { success } = EVALUATION_WORDS[evaluationSetOf(config)];
+  const baselines = baselinesOf('eval/success');
+  const recorded = useRecorded();
+  const marked = useMarkedUpdate();
+  const now = live.series.get('eval/success');
+  const at = recorded && now ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
+  return (
+    <figure className="card chart baselines" data-testid="baselines">
+      <figcaption>
+        <span className="cut soft">{success} against</span>
+      </figcaption>
+      {now ? (
+        <table>
+          <tbody>
+            {baselines.map(({ label, share }) => (
+              <tr key={label}>
+                <th scope="row" title={BASELINES.find((each) => each.label === label)?.doc}>
+                  {label}
+                </th>
+                <td>{percent(share)}</td>
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">{at ? `after update ${at.update}` : 'now'}, greedy</th>
+              <td>{percent(at ? at.value : now.latest)}</td>
+            </tr>
+          </tbody>
+        </table>
+      ) : (
+        <div className="plot plot-empty">before the first update</div>
+      )}
+    </figure>
+  );
+}
+
+/** The loss of the imitation before a run beside a checkpoint, by step, as far as this page has heard; nothing before two steps. */
+export function ImitationCurve() {
+  const losses = useLive((s) => s.losses);
+  return losses.length < 2 ? null : <Curve losses={losses} />;
+}
+
+function Curve({ losses }: { readonly losses: readonly number[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(box);
+  const [first = NaN, last = NaN] = [losses[0], losses.at(-1)];
+  const frame = { left: SIDE, top: MARGIN.top, right: width - MARGIN.right, bottom: height - AXIS };
+  const { path, most } = lossPath(losses, frame);
+  return (
+    <figure
+      className="card chart"
+      title="−mean log π of the demonstrations, before each step"
+      data-testid="imitation-curve"
+    >
+      <figcaption>
+        <span className="cut soft">Imitation loss</span>
+        <span className="end strong">{short(last)}</span>
+      </figcaption>
+      <div
+        className="plot"
+        ref={box}
+        role="img"
+        aria-label={`Imitation loss over ${losses.length} steps: ${short(first)} at the first, ${short(last)} at the last.`}
+      >
+        {width > 40 && (
+          <svg className="chart-over sketch" width={width} height={height} aria-hidden="true">
+            <path className="floor" d={`M${frame.left} ${frame.bottom}H${frame.right}`} />
+            <text x={frame.left - 8} y={frame.top + 4} textAnchor="end">
+              {short(most)}
+            </text>
+            <text x={frame.left - 8} y={frame.bottom + 4} textAnchor="end">
+              0
+            </text>
+            <text x={frame.right} y={frame.bottom + 16} textAnchor="end">
+              step {losses.length}
+            </text>
+            <path className="smooth" d={path} />
+          </svg>
+        )}
+      </div>
+    </figure>
   );
 }

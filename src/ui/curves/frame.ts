@@ -5,7 +5,6 @@ import { live } from '../run/liveStore.ts';
 import { type Axis, linearAxis, logAxis, SHARES } from './axes.ts';
 import { type Baseline, baselinesOf, labelHeights } from './baselineLines.ts';
 import { lastUpdate } from './chartClock.ts';
-import { type Mark, marksOf } from './marks.ts';
 import { short } from '../parts/numberText.ts';
 import { textWidth } from '../parts/textWidth.ts';
 import { traceOf } from './traces.ts';
@@ -160,4 +159,26 @@ export function baselineNames({ baselines, width, height, right }: Frame): reado
   );
   const x = width - right + LEAD;
   return baselines.map(({ label }, i) => ({ text: label, x, y: heights[i] ?? 0, line: lines[i] ?? 0 }));
+}
+
+/** Changes of knobs that share a mark on a chart, as they lie too close for one each. */
+interface Mark {
+  readonly update: number; // of the first
+  readonly text: string; // which they are in the list of changes, counted from 1: "3", "3–5"
+}
+
+/** Marks of changes at these updates, which rise, those in view alone, none closer than `gap` updates to the one before. */
+export function marksOf(
+  changes: readonly { readonly update: number }[],
+  [from, to]: readonly [number, number],
+  gap: number,
+): readonly Mark[] {
+  const marks: { update: number; first: number; last: number }[] = [];
+  changes.forEach(({ update }, i) => {
+    if (update < from || update > to) return;
+    const open = marks.at(-1);
+    if (open && update - open.update < gap) open.last = i + 1;
+    else marks.push({ update, first: i + 1, last: i + 1 });
+  });
+  return marks.map(({ update, first, last }) => ({ update, text: first === last ? `${first}` : `${first}–${last}` }));
 }

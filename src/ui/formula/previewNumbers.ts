@@ -3,8 +3,8 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview, ObjectiveMeans } from '../../domain/batchPreview.ts';
 import { counted } from '../parts/countText.ts';
 import { percent, short, whole } from '../parts/numberText.ts';
-import { pushAt } from '../rollout/push.ts';
-import { clipChange } from './clippedTokens.ts';
+import { pushAt, passesOf } from '../rollout/push.ts';
+import { isClipped } from '../rollout/channels.ts';
 
 /** Numbers of the loss that a knob's change is told by, beside what it does to advantages and pushes. */
 const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string, of: keyof ObjectiveMeans])[]>>> = {
@@ -123,5 +123,38 @@ function changed(a: BatchView, b: BatchView, of: (batch: BatchView, i: number) =
     turned: moved.filter(({ was, is }) => was * is < 0).map(({ i }) => i),
     stronger: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) > Math.abs(was)).length,
     weaker: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) < Math.abs(was)).length,
+  };
+}
+
+/** How many tokens the clip stopped in one epoch over a batch, and how many it would stop. */
+interface HeldInPass {
+  readonly pass: number; // from 1; 0: the last epoch of a batch that kept none
+  readonly was: number; // tokens
+  readonly would: number;
+}
+
+/** Which tokens a previewed clip range would push that were clipped, and the reverse. Tokens are flat indexes into the batch. */
+interface ClipChange {
+  readonly passes: readonly HeldInPass[];
+  readonly of: number; // tokens in the policy loss with an advantage
+  readonly freed: readonly number[]; // clipped in at least one epoch in which they would be pushed
+  readonly caught: readonly number[]; // pushed in at least one epoch in which they would be clipped
+}
+
+/** Compares the clipped tokens of a batch, `was`, with those of its preview, `would`. Both have the same epochs. */
+export function clipChange(was: BatchView, would: BatchView): ClipChange {
+  const heldIn = (batch: BatchView) =>
+    passesOf(batch).map(({ pass, policyWeights }) => {
+      const seen = { ...batch, policyWeights };
+      return { pass, held: Uint8Array.from(batch.roles, (_, i) => (isClipped(seen, i) ? 1 : 0)) };
+    });
+  const [before, after] = [heldIn(was), heldIn(would)];
+  const count = (held: Uint8Array | undefined) => held?.reduce((sum, each) => sum + each, 0) ?? 0;
+  const turned = (from: typeof before, to: typeof before) =>
+    Array.from(was.roles, (_, i) => i).filter((i) => from.some(({ held }, k) => held[i] === 1 && to[k]?.held[i] === 0));
+  return {
+    passes: before.map(({ pass, held }, k) => ({ pass, was: count(held), would: count(after[k]?.held) })),
+    of: was.lossMask.reduce((sum, inLoss, i) => sum + (inLoss !== 0 && was.advantages[i] !== 0 ? 1 : 0), 0),
+    ...{ freed: turned(before, after), caught: turned(after, before) },
   };
 }

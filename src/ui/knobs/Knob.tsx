@@ -6,11 +6,35 @@ import { pin, sameTarget, useFormula } from '../formula/formulaTarget.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { idle } from '../../config/idle.ts';
-import { useLive } from '../run/liveStore.ts';
+import { useLive, live } from '../run/liveStore.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { NumberKnob } from './NumberKnob.tsx';
-import { SinceTurned } from './SinceTurned.tsx';
+import { aroundChange } from '../../runs/aroundChange.ts';
+import { lastTurned } from '../run/lastTurned.ts';
+import { shownText } from '../run/metricText.ts';
+
+const TOLD = ['rollout/success'] as const;
+
+/** Under the knob that was turned last in a run: what success was right before and right after. It claims no cause. */
+function SinceTurned({ name }: { readonly name: FieldName }) {
+  useLive((s) => s.flagsVersion);
+  return lastTurned()?.knob === name ? <Around /> : null;
+}
+
+function Around() {
+  useLive((s) => s.metricsVersion);
+  const index = live.flags.length - 1;
+  const { before, after, means } = aroundChange({ changes: live.flags, series: live.series }, index, TOLD);
+  const [success] = means;
+  if (!success) return null;
+  return (
+    <p className="knob-note" data-testid="since-turned">
+      From update {live.flags[index]?.update}: success {shownText('rollout/success', success.before)} →{' '}
+      {shownText('rollout/success', success.after)}, means of {before} before and {after} after.
+    </p>
+  );
+}
 
 /** When a change acts, in a word and a sentence. */
 export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {

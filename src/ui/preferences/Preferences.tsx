@@ -1,14 +1,21 @@
-import { useState, type KeyboardEvent } from 'react';
+import { useState, type KeyboardEvent, useMemo } from 'react';
 import { useConfig } from '../knobs/configStore.ts';
 import { prefer } from '../run/engine.ts';
-import { short } from '../parts/numberText.ts';
+import { short, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { attemptOf, pairOf, type Pair } from './pairs.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { AttemptCard } from './AttemptCard.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
-import { PreferenceNumbers } from './PreferenceNumbers.tsx';
 import '../styles/preferences.css';
+import type { EpisodeView } from '../../domain/episode.ts';
+import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { readRollout, textOf } from '../rollout/readRollout.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import { hackingSentence } from './hacking.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { ChartCard } from '../curves/ChartCard.tsx';
+import { ChartSurface } from '../curves/ChartSurface.tsx';
+import { wordsAt } from '../curves/chartText.ts';
 
 /** Two rollouts of one prompt, a person's choice between them, and what the reward model made of such choices. */
 export function Preferences() {
@@ -92,5 +99,92 @@ function NotReady() {
           ? 'Restart the run to add the reward model. You can compare rollouts after its first update.'
           : 'Run training first: these rollouts are a recording.'}
     </p>
+  );
+}
+
+interface Props {
+  readonly side: 'A' | 'B';
+  readonly pair: Pair;
+  readonly episode: EpisodeView;
+}
+
+/** A rollout in short: who said what, tags left out. What it was paid and scored stays hidden, or it would make the choice. */
+function AttemptCard({ side, pair, episode }: Props) {
+  const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
+  return (
+    <section className="card attempt" aria-label={`Rollout ${side}`}>
+      <h3>{side}</h3>
+      <ol>
+        {rollout.turns
+          .filter(({ turn }) => turn > 0)
+          .flatMap(({ turn, spans }) =>
+            spans.map(({ kind, tokens }, i) => (
+              <li key={`${turn} ${i}`} data-kind={kind}>
+                <SpanLabel of={KINDS[kind]} />
+                <span className="word">
+                  {textOf(
+                    rollout,
+                    tokens.filter((t) => !rollout.tags[t]),
+                  )}
+                </span>
+              </li>
+            )),
+          )}
+      </ol>
+      <p className="faint">
+        {STOPS[episode.stop]} · {episode.toolCalls} tool calls
+      </p>
+    </section>
+  );
+}
+
+const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
+
+/** The numbers of the reward model: its training pairs, loss and agreement, and curves that show whether a higher score still means more tasks solved. */
+function PreferenceNumbers() {
+  const preferences = useLive((s) => s.preferences);
+  useLive((s) => s.metricsVersion);
+  const facts: readonly (readonly [string, string])[] = [
+    ['pairs by the simulated labeller', String(preferences?.pairs ?? 0)],
+    ['by you', String(preferences?.clicks ?? 0)],
+    ['loss', short(preferences?.loss)],
+    ['agreement', percent(preferences?.agreement ?? undefined)],
+  ];
+  return (
+    <>
+      {preferences && (
+        <dl className="outcome" data-testid="preferences">
+          {facts.map(([label, value]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <ChartSurface
+        className="charts preference-charts"
+        label="these charts"
+        words={(update) => wordsAt(CURVES, update)}
+      >
+        {CURVES.map((metric) => (
+          <ChartCard key={metric} metric={metric} />
+        ))}
+      </ChartSurface>
+      <p className="hacking">{hackingSentence(live.series)}</p>
+      <details className="subgroup">
+        <summary>
+          <h3>RLHF and agent RL: what is the difference?</h3>
+        </summary>
+        <p>
+          In RLHF a reward model of human preferences scores one answer. It learns from pairs (Bradley–Terry: the better
+          one should score higher, by any amount), so only differences between its scores mean something. In agent RL
+          the environment gives the reward: the number was found or not, over many turns, with tools and chance. Each
+          can be gamed. An agent can please a reward model with anything its labellers like, which is why RLHF needs a
+          KL to the reference. The simulated labeller here likes effort: it values a tool call even if it leads nowhere.
+          Raise Preference reward, and watch the reward model’s score rise while success falls.
+        </p>
+      </details>
+    </>
   );
 }

@@ -1,19 +1,21 @@
 import { useEffect, useState } from 'react';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { MetricName, Metrics } from '../../domain/metrics.ts';
 import { download } from '../export/fileDownload.ts';
 import { fence } from '../run/engine.ts';
-import { bytes, count, percent } from '../parts/numberText.ts';
+import { bytes, count, percent, short } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/profile.css';
-import { reportOf, traceOf } from './profileExports.ts';
-import { ChoicePanel } from './ChoicePanel.tsx';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
-import { keptTimes, meanTimes, useProfile, type Measured } from './profileStore.ts';
+import { keptTimes, meanTimes, useProfile, type Measured, type MeanTimes } from './profileStore.ts';
+import type { ChoiceReason, KernelReport, TriedSet } from '../../config/kernelChoice.ts';
+import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
+import { roofline, type UpdateTimes } from '../../domain/profile.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
 
 /** Where the time goes: stages of an update, kernels against the device's ceilings, memory, and what to tell others. */
 export function Profile() {
@@ -161,4 +163,190 @@ function Share() {
       </span>
     </section>
   );
+}
+
+const WHY: Readonly<Record<ChoiceReason, string>> = {
+  default: 'Safe kernels for this kind of adapter: nothing was measured on it when this run began.',
+  forced: 'Set by the knob Kernels.',
+  resumed: 'The kernels the run began with. Others would round differently.',
+  measured: 'The fastest correct kernels, measured on this adapter during an earlier run of this shape.',
+};
+
+/** Which of several sets of kernels that compute the same this run uses, why, and what was measured of the others. */
+function ChoicePanel() {
+  const kernels = useLive((s) => s.backend?.kernels);
+  const tuned = useProfile((s) => s.measured?.tuned);
+  if (!kernels) return null;
+  return (
+    <section className="panel profile-choice" aria-labelledby="choice-title" data-testid="choice">
+      <div className="panel-head">
+        <h2 id="choice-title">Choice of kernels</h2>
+        <span className="chip">{kernels.why}</span>
+      </div>
+      <p>
+        <b>{kernels.choice}</b> <span className="faint">{WHY[kernels.why]}</span>
+      </p>
+      {tuned && (
+        <p>
+          Measured in the meantime, for the next start: <b>{tuned.choice}</b>
+        </p>
+      )}
+      <Tried report={tuned ?? kernels} />
+    </section>
+  );
+}
+
+function Tried({ report: { tried } }: { readonly report: KernelReport }) {
+  if (tried.length === 0) return null;
+  return (
+    <>
+      <div className="scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
+        <table className="ruled profile-table">
+          <thead>
+            <tr>
+              <th scope="col">Set</th>
+              <th scope="col" className="number">
+                ms
+              </th>
+              <th scope="col" className="number" title="Against the set that the tuning began with">
+                speed-up
+              </th>
+              <th scope="col" className="number" title="Relative, of gradients and log-probabilities against the CPU’s">
+                error
+              </th>
+              <th scope="col">verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tried.map((each) => (
+              <Row key={each.set} each={each} first={tried[0]?.ms ?? null} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="faint">Shortest time of a training step of a small run with this model’s widths.</p>
+    </>
+  );
+}
+
+function Row({ each, first }: { readonly each: TriedSet; readonly first: number | null }) {
+  const { set, ms, error, refused, taken } = each;
+  return (
+    <tr>
+      <th scope="row">{set}</th>
+      <td className="number">{ms === null ? 'not timed' : short(ms)}</td>
+      <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
+      <td className="number">{error === null ? '' : error.toExponential(0)}</td>
+      <td>
+        {taken && <b>taken</b>} {refused || (!taken && 'no faster')}
+      </td>
+    </tr>
+  );
+}
+
+/** One complete event of the Trace Event Format; times in µs. */
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: 'X' | 'M';
+  readonly ts: number;
+  readonly dur?: number;
+  readonly pid: 1;
+  readonly tid: number;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+const UPDATES = 1; // threads of the trace
+const STAGES = 2;
+const KERNELS = 3;
+
+/** A name for a thread of the trace. */
+const named = (tid: number, name: string): TraceEvent => ({
+  ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
+  args: { name },
+});
+
+/**
+ * Updates and their stages as chrome://tracing and Perfetto read them; where kernels were measured also the share of each in an
+ * update, laid end to end from the last update's beginning, as they are timed apart and not where they ran.
+ */
+function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measured | null): string {
+  const events = times.flatMap(({ update, ms, fenced, spans }): TraceEvent[] => {
+    const begin = spans[0]?.start ?? 0;
+    const end = spans.at(-1);
+    return [
+      {
+        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES, ts: 1000 * begin },
+        dur: 1000 * (end ? end.start + end.ms - begin : 0), // pauses inside it too
+        args: { ms, fenced, backend },
+      },
+      ...spans.map(({ stage, start, ms: took }): TraceEvent => ({
+        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES, ts: 1000 * start, dur: 1000 * took },
+        args: { update },
+      })),
+    ];
+  });
+  const traceEvents = [named(UPDATES, 'updates'), named(STAGES, `stages, ${backend}`), ...events];
+  if (measured) traceEvents.push(...kernelEvents(measured, times.at(-1)?.spans[0]?.start ?? 0));
+  return JSON.stringify({ displayTimeUnit: 'ms', traceEvents });
+}
+
+/** @param begin ms */
+function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent[] {
+  let ts = 1000 * begin;
+  const events = profile.kernels.map((kernel): TraceEvent => {
+    const { name, calls, flops, bytes, ms } = kernel;
+    const dur = (1000 * (ms ?? 0)) / updates;
+    const each = { calls: calls / updates, flops: flops / updates, bytes: bytes / updates, timed: ms !== null };
+    const event: TraceEvent = {
+      ...{ name, ph: 'X', pid: 1, tid: KERNELS, ts, dur },
+      args: { ...each, ...roofline(kernel, profile.ceilings) },
+    };
+    ts += dur;
+    return event;
+  });
+  return [named(KERNELS, `kernels, mean of ${updates} updates, end to end`), ...events];
+}
+
+/** What this page knows of the adapter, in the form of src/domain/adapterReport.ts: the run, and what was measured of kernels where it was. */
+function reportOf(
+  backend: BackendInfo,
+  model: { readonly parameters: number; readonly memoryBytes: number },
+  metrics: Metrics,
+  mean: MeanTimes | null,
+  measured: Measured | null,
+): string {
+  const perUpdate = Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith('engine/')));
+  const stagesMs = mean && {
+    ...Object.fromEntries(mean.stages),
+    ...{ whole: mean.ms, updates: mean.updates, fenced: mean.fenced },
+  };
+  const parts = [
+    { name: 'run', numbers: { backend, model, perUpdate, stagesMs } },
+    ...(measured ? partsOf(measured) : []),
+  ];
+  const report: AdapterReport = {
+    ...{ kind: REPORT_KIND, version: REPORT_VERSION, date: new Date().toISOString(), writtenBy: 'page' },
+    ...{
+      platform: navigator.userAgent,
+      cores: navigator.hardwareConcurrency,
+      adapter: backend.adapter,
+      software: backend.kind === 'gpu' ? backend.software : null, // without a GPU nothing is known of one
+    },
+    parts: parts.map((part) => ({ ...part, outcome: 'passed', seconds: null, why: '' })),
+  };
+  return JSON.stringify(report, null, 1);
+}
+
+function partsOf({ profile, updates, tuned }: Measured) {
+  const { variant, clock, ceilings, memory } = profile;
+  const kernelsPerUpdate = profile.kernels.map((kernel) => {
+    const { name, calls, flops, bytes, ms } = kernel;
+    const each = (sum: number) => sum / updates;
+    return {
+      ...{ name, calls: each(calls), flops: each(flops), bytes: each(bytes), ms: ms === null ? null : each(ms) },
+      ...roofline(kernel, ceilings),
+    };
+  });
+  const kernels = { name: 'kernels', numbers: { variant, clock, ceilings, kernelsPerUpdate, memory } };
+  return [kernels, ...(tuned ? [{ name: 'tuner', numbers: tuned }] : [])];
 }

@@ -1,12 +1,18 @@
 import type { KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/currentRollout.ts';
-import { short } from '../parts/numberText.ts';
-import { live } from '../run/liveStore.ts';
+import { short, exact, signed } from '../parts/numberText.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { GroupSummary } from './GroupSummary.tsx';
-import { NoRollouts } from './NoRollouts.tsx';
+import { useConfig } from '../knobs/configStore.ts';
+import { Demonstrations } from './Demonstrations.tsx';
+import { noRolloutsWords } from './noRollouts.ts';
+import { useReplay } from '../replay/player.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { writtenAdvantage } from './advantage.ts';
+import { groupStats } from './readRollout.ts';
+import { usesGroups, whitens } from '../../config/estimators.ts';
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
@@ -134,5 +140,90 @@ function Chips({ members, kept }: ChipsProps) {
         </button>
       ))}
     </div>
+  );
+}
+
+/** In place of rollouts if there are none: why, and what brings some. */
+function NoRollouts() {
+  const session = useLive((s) => s.session);
+  const busy = useLive((s) => s.running || s.stepping);
+  const update = useLive((s) => s.update);
+  const preset = useConfig((s) => s.preset);
+  const away = useReplay((s) => s.away);
+  const missing = useReplay((s) => s.missing);
+  const imitating = useLive((s) => s.phase === 'imitating');
+  const total = useLive((s) => s.phaseTotal);
+  const losses = useLive((s) => s.losses);
+  return (
+    <>
+      <p className="no-rollouts" role="status" data-testid="no-rollouts">
+        {noRolloutsWords({
+          session,
+          busy,
+          update,
+          away,
+          missing,
+          preset,
+          imitating: imitating ? { total, losses } : null,
+        })}
+      </p>
+      {session === 'ready' && imitating && <Demonstrations />}
+    </>
+  );
+}
+
+interface Props {
+  readonly members: readonly EpisodeView[];
+  readonly chosen: EpisodeView | undefined;
+  readonly kept: boolean;
+}
+
+/** Mean, spread and, where rollouts are compared, the advantage written out, with digits enough to work it out again. */
+function GroupSummary({ members, chosen, kept }: Props) {
+  const applied = useConfig((s) => s.applied ?? s.wanted);
+  const config = live.batchConfig ?? applied;
+  const rewards = members.map((e) => e.reward);
+  const { mean, std } = groupStats(rewards);
+  const out = !kept && (
+    <span className="chip filtered" title="The group filter dropped this prompt from the update">
+      not trained (filtered)
+    </span>
+  );
+  if (members.length === 0) return null;
+  if (members.length > 1 && std < 1e-6) {
+    return (
+      <p className="soft group-sum" data-line={usesGroups(config.estimator)}>
+        All {members.length} scored {short(mean)}
+        {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
+      </p>
+    );
+  }
+  return (
+    <p
+      className="soft group-sum"
+      data-line={usesGroups(config.estimator)}
+      title="Standard deviation with n − 1; ε is 1e-6"
+    >
+      mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
+      {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
+    </p>
+  );
+}
+
+interface FormulaProps {
+  readonly config: RunConfig;
+  readonly rewards: readonly number[];
+  readonly reward: number;
+}
+
+function Formula({ config, rewards, reward }: FormulaProps) {
+  const written = writtenAdvantage(config, rewards, reward);
+  if (!written) return null;
+  const { baseline, spread, value } = written;
+  return (
+    <span className="formula">
+      A = ({exact(reward)} − {exact(baseline)}){spread !== null && ` / ${exact(spread)}`} = <b>{signed(value)}</b>
+      {whitens(config) && ', then whitened'}
+    </span>
   );
 }

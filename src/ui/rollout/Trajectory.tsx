@@ -1,19 +1,20 @@
-import { Fragment, memo, useMemo, useRef, type KeyboardEvent } from 'react';
+import { Fragment, memo, useMemo, useRef, type KeyboardEvent, useEffect, useState } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { CHANNELS, channelScale, type Channel, type ChannelView } from './channels.ts';
+import { CHANNELS, channelScale, type Channel, type ChannelView, type Moved, CHANNEL_NAMES } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/currentRollout.ts';
 import { paid } from '../parts/numberText.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { useTokenChanges } from './tokenChanges.ts';
 import { type Span, type Turn, turnsUpTo } from './readRollout.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
 import { Token } from './Token.tsx';
 import { useTurnByTurn } from './turnByTurn.ts';
 import { useFold } from './useFold.tsx';
-import { selectToken, useSelection } from '../shell/selectionStore.ts';
-import { ChannelBar } from './ChannelBar.tsx';
+import { selectToken, useSelection, chooseChannel, type ShownPreview } from '../shell/selectionStore.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import { RampLegend } from './RampLegend.tsx';
 
 /** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
 export function Trajectory() {
@@ -186,5 +187,67 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
         )}
       </SpanTokens>
     </div>
+  );
+}
+
+/** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */
+function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null, wanted: boolean): Moved | null {
+  const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
+  useEffect(() => {
+    if (!wanted || !config) return;
+    let gone = false;
+    void import('../run/inspect.ts')
+      .then((m) => m.movedTokens({ batch, row, config }))
+      .then((moved) => {
+        if (!gone) setGot({ batch, row, moved });
+      });
+    return () => {
+      gone = true;
+    };
+  }, [batch, row, config, wanted]);
+  return got?.batch === batch && got.row === row ? got.moved : null;
+}
+
+interface Props {
+  readonly view: ChannelView;
+  readonly scale: number;
+  readonly preview: ShownPreview | null; // what is tried
+}
+
+/** Chooses what the fill of the tokens says, with the legend that goes with it. */
+function ChannelBar({ view, scale, preview }: Props) {
+  const chosen = useSelection((s) => s.channel);
+  const channel = preview?.channel ?? chosen;
+  return (
+    <>
+      <div className="segments channels" role="group" aria-label="Channel">
+        {CHANNEL_NAMES.map((name, i) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={channel === name}
+            title={`${CHANNELS[name].doc} (${i + 1})`}
+            onClick={() => chooseChannel(name)}
+          >
+            {CHANNELS[name].label}
+          </button>
+        ))}
+      </div>
+      {channel === 'mask' ? (
+        <ul className="row small soft legend" aria-label="Legend">
+          {preview && <li>{preview.label}:</li>}
+          {Object.entries(KINDS).map(([kind, { letter, label }]) => (
+            <li key={kind} data-kind={kind}>
+              <b>{letter}</b> {label}
+            </li>
+          ))}
+          <li>
+            <span className="swatch hatch" /> not in the loss
+          </li>
+        </ul>
+      ) : (
+        <RampLegend {...{ channel, view, scale, preview }} />
+      )}
+    </>
   );
 }

@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'react';
-import { meansByStep } from '../../rollouts/select.ts';
+import { useEffect, useMemo, useState, useId, useRef } from 'react';
+import { meansByStep, listed, ordered, type MeansByStep } from '../../rollouts/select.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { routeOf } from '../address/hash.ts';
@@ -9,12 +9,18 @@ import { readRolloutsHash, rolloutsHash } from './rolloutsAddress.ts';
 import { FileBar } from './FileBar.tsx';
 import { Filters } from './Filters.tsx';
 import { List } from './List.tsx';
-import { LookAt } from './LookAt.tsx';
-import { openSample } from './openRollouts.ts';
+import { openSample, openPicked, openRun } from './openRollouts.ts';
 import { StepCurves } from './StepCurves.tsx';
-import { table, useRollouts } from './rolloutFileStore.ts';
-import { useListed } from './useListed.ts';
-import { Welcome } from './Welcome.tsx';
+import { table, useRollouts, type Look } from './rolloutFileStore.ts';
+import { RecordView, RecordHead } from './RecordView.tsx';
+import { StepsLook } from './StepsLook.tsx';
+import { useRead } from './useRead.ts';
+import { short } from '../parts/numberText.ts';
+import { groupStats } from '../rollout/readRollout.ts';
+import { Segments } from './Segments.tsx';
+import { FORMATS } from '../../rollouts/rolloutFormats.ts';
+import { useLive } from '../run/liveStore.ts';
+import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
 
 /** Rollouts out of files, from this project and from others. */
 export function Rollouts() {
@@ -99,4 +105,215 @@ function useAddress(): readonly string[] {
     };
   }, []);
   return corrections;
+}
+
+/** The rows that are listed, in order; worked out once for each change of what is listed. */
+function useListed(): Int32Array {
+  const version = useRollouts((s) => s.version);
+  const filter = useRollouts((s) => s.filter);
+  const hits = useRollouts((s) => s.hits);
+  const order = useRollouts((s) => s.order);
+  // the version names the table, which grows in place
+  const all = useMemo(
+    () => (version < 0 ? new Int32Array() : ordered(table.columns, table.rows, order)),
+    [version, order],
+  );
+  return useMemo(() => listed(all, table.columns, filter, hits), [all, filter, hits]);
+}
+
+const LOOKS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
+
+interface Props {
+  readonly list: Int32Array;
+  readonly means: MeansByStep; // of that list
+}
+
+/** The chosen rollout, its group, or two steps. */
+export function LookAt({ list, means }: Props) {
+  const look = useRollouts((s) => s.look);
+  const row = useRollouts((s) => s.row);
+  const reading = useRollouts((s) => s.reading !== null);
+  return (
+    <>
+      <div className="segments looks" role="group" aria-label="Look at">
+        {Object.entries(LOOKS).map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={look === name}
+            onClick={() => useRollouts.setState({ look: name as Look })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      {look === 'steps' ? (
+        <StepsLook list={list} steps={means.steps} />
+      ) : row === null ? (
+        <p className="empty">{reading ? 'Reading…' : 'These files hold no rollouts.'}</p>
+      ) : look === 'group' ? (
+        <GroupLook row={row} />
+      ) : (
+        <One row={row} />
+      )}
+    </>
+  );
+}
+
+function One({ row }: { readonly row: number }) {
+  const [read] = useRead([row]);
+  return read ? <RecordView read={read} /> : <p className="empty">Reading…</p>;
+}
+
+const MOST = 16; // side by side
+
+/** The rollouts of one group beside one another, the best first. */
+function GroupLook({ row }: { readonly row: number }) {
+  const version = useRollouts((s) => s.version);
+  const rows = useMemo(() => (version < 0 ? [] : groupOf(row)), [row, version]);
+  const read = useRead(rows.slice(0, MOST));
+  const rewards = rows.map((each) => table.columns.reward[each] ?? NaN).filter((reward) => !Number.isNaN(reward));
+  const { mean, std } = groupStats(rewards);
+  if (rows.length < 2) {
+    return <p className="empty">No other rollout of this group is open, or the file has no groups.</p>;
+  }
+  return (
+    <>
+      <p className="soft">
+        {rows.length} rollouts of one group{rows.length > MOST ? `, the first ${MOST} of them shown` : ''}: rewards{' '}
+        {short(mean)} ± {short(std)}
+        {std === 0 && rewards.length > 1 && '; all equal, so this group teaches nothing'}.
+      </p>
+      <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
+        {read.map((each) =>
+          'record' in each ? (
+            <article key={each.row} className="panel record" data-chosen={each.row === row}>
+              <RecordHead record={each.record} row={each.row} brief />
+              <Segments record={each.record} channel={null} short />
+            </article>
+          ) : null,
+        )}
+      </div>
+    </>
+  );
+}
+
+function groupOf(row: number): number[] {
+  const { group, reward } = table.columns;
+  const own = group[row] ?? -1;
+  if (own < 0) return [row];
+  const rows: number[] = [];
+  for (let each = 0; each < table.rows; each++) if (group[each] === own) rows.push(each);
+  const paid = (each: number) => (Number.isNaN(reward[each] ?? NaN) ? -Infinity : reward[each]!);
+  return rows.sort((a, b) => paid(b) - paid(a) || a - b);
+}
+
+/** What the screen is for, and the ways to a file. */
+function Welcome() {
+  const failed = useRollouts((s) => s.failed);
+  return (
+    <div className="rollouts-welcome">
+      <section className="drop-here" aria-labelledby="drop-title">
+        <h2 id="drop-title">Drop files of rollouts here</h2>
+        <p className="soft">
+          Formats: {FORMATS.map(({ label }) => label).join(' · ')}. Files are JSON Lines or Parquet, and the format is
+          recognised from the content. Choose several files at once, or a whole folder.
+        </p>
+        <Pickers />
+        <p className="soft">
+          Nothing leaves this tab. Files are read here piece by piece, so even a file of a gigabyte opens.
+        </p>
+        {failed && (
+          <p className="note bad" role="alert">
+            {failed}
+          </p>
+        )}
+      </section>
+      <section className="panel stack" aria-labelledby="own-title">
+        <h2 id="own-title">Rollouts of this page</h2>
+        <p className="soft">From the run in the lab, or from the recording if there is no run.</p>
+        <div className="row">
+          <button type="button" onClick={() => void openRun()}>
+            Open them here
+          </button>
+          <SaveRollouts />
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** The ways to a file but dropping it. */
+function Pickers() {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const id = useId();
+  return (
+    <div className="row">
+      <button type="button" className="primary" onClick={() => files.current?.click()}>
+        Open files…
+      </button>
+      <button type="button" onClick={() => folder.current?.click()}>
+        Open a folder…
+      </button>
+      <button type="button" onClick={() => void openSample()}>
+        Look at a sample
+      </button>
+      <label className="visually-hidden" htmlFor={id}>
+        Files of rollouts
+      </label>
+      <input
+        {...{ id, ref: files, type: 'file', multiple: true, hidden: true }}
+        accept=".jsonl,.ndjson,.json,.parquet"
+        onChange={({ target }) => openPicked(target.files ?? [])}
+      />
+      <input
+        {...{ ref: folder, type: 'file', hidden: true, webkitdirectory: '' }}
+        aria-label="A folder of rollouts"
+        onChange={({ target }) => openPicked(target.files ?? [])}
+      />
+    </div>
+  );
+}
+
+/** Saves rollouts of the run in the lab: the batch in view or all that are kept, in either format. */
+function SaveRollouts() {
+  const [as, setAs] = useState<RolloutFile>('own');
+  const [which, setWhich] = useState<'view' | 'all'>('all');
+  const [said, setSaid] = useState('');
+  const updates = useLive((s) => s.update);
+  return (
+    <>
+      <select
+        aria-label="Which rollouts"
+        value={which}
+        onChange={(event) => setWhich(event.target.value === 'all' ? 'all' : 'view')}
+      >
+        <option value="all">{updates > 0 ? 'all kept batches' : 'the recording'}</option>
+        {updates > 0 && <option value="view">the batch in view</option>}
+      </select>
+      <select
+        aria-label="Format"
+        value={as}
+        onChange={(event) => setAs(event.target.value === 'own' ? 'own' : 'traces')}
+      >
+        {Object.entries(ROLLOUT_FILES).map(([name, { label, hint }]) => (
+          <option key={name} value={name}>
+            {label}: {hint}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        onClick={() =>
+          void saveRollouts(which, as).then(setSaid, (error: unknown) => setSaid(`Not saved: ${String(error)}`))
+        }
+      >
+        Save
+      </button>
+      <span className="faint" role="status">
+        {said}
+      </span>
+    </>
+  );
 }

@@ -5,13 +5,14 @@ import {
   type Segment,
   TOKEN_CHANNELS,
   type TokenChannel,
+  type SegmentKind,
 } from '../../rollouts/rolloutRecord.ts';
 import { short, signed } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { Chunk } from './Chunk.tsx';
 import { chunksOf, piecesOf, SHOWN } from './chunks.ts';
-import { SEGMENT_KINDS } from './segmentKinds.ts';
+import { KINDS } from '../rollout/kinds.ts';
 
 // heights of what nobody has looked at, roughly
 const LINE = 48; // px of a segment
@@ -139,3 +140,10 @@ function Token({ tokens, channel, values, scale, t }: Omit<TokensProps, 'segment
     </span>
   );
 }
+
+/** What each kind of segment is called and marked with: the kinds of the page, and what other chat templates have besides. */
+const SEGMENT_KINDS: Readonly<Record<SegmentKind, { readonly label: string; readonly letter: string }>> = {
+  ...KINDS,
+  system: { label: 'system', letter: 'S' },
+  action: { label: 'agent', letter: 'W' },
+};

@@ -2,9 +2,10 @@ import type { KeptBatch } from '../../domain/batch.ts';
 import { ownLines } from '../../rollouts/writeOwn.ts';
 import { notice } from '../shell/notices.ts';
 import { rolloutLines } from './saveRollouts.ts';
-import { sampleFile } from './sample.ts';
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { type Look, openFiles, useRollouts } from './rolloutFileStore.ts';
+import type { PickedFile } from '../../wire/readerMessages.ts';
+import { recordedRun } from '../replay/shippedRecording.ts';
 
 /** Opens the rollouts of the shipped recording, and looks at what was asked for. */
 export async function openSample(
@@ -48,4 +49,11 @@ export function openPlaced(files: readonly PlacedFile[]): void {
 function openOrSay(files: readonly PlacedFile[]): void {
   if (files.length > 0) openFiles(files);
   else notice('No rollout files found. Drop .jsonl, .ndjson, .json or .parquet files.');
+}
+
+/** The rollouts of the shipped recording as a file of this project's own format. */
+async function sampleFile(): Promise<PickedFile> {
+  const { batches, vocabulary } = await recordedRun();
+  const lines = batches.flatMap((kept) => ownLines(kept, vocabulary));
+  return { path: 'sample.jsonl', file: new Blob(lines) };
 }

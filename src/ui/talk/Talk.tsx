@@ -1,19 +1,32 @@
-import { useEffect } from 'react';
+import { useEffect, type SubmitEvent } from 'react';
 import { VOICES } from '../../domain/taskForm.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Distribution } from '../rollout/Distribution.tsx';
 import { cancelStart, start } from '../run/engine.ts';
-import { useLive } from '../run/liveStore.ts';
+import { useLive, live } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
-import { EvaluationChange } from './EvaluationChange.tsx';
-import { VoiceSampling } from './VoiceSampling.tsx';
-import { playOn, regenerate, type SpokenTurn, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
-import { TaskForm } from './TaskForm.tsx';
+import {
+  playOn,
+  regenerate,
+  type SpokenTurn,
+  spoken,
+  talkWith,
+  turnEnd,
+  useTalk,
+  runSampling,
+  anotherTask,
+  ask,
+} from './talkStore.ts';
 import { VoiceColumn } from './VoiceColumn.tsx';
+import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
+import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
+import { percent } from '../parts/numberText.ts';
+import { distinctTasks } from '../run/course.ts';
+import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 
 const WORD_MS = 140; // between words that come by themselves
 
@@ -185,4 +198,66 @@ function useFlow(): void {
     }, WORD_MS);
     return () => clearInterval(timer);
   }, [flowing]);
+}
+
+/** How answers are drawn; the run keeps its own. */
+function VoiceSampling() {
+  const sampling = useTalk((s) => s.sampling);
+  const set = (changed: typeof sampling) => useTalk.setState({ sampling: changed });
+  return (
+    <fieldset className="card row talk-sampling">
+      <legend className="visually-hidden">Sampling</legend>
+      <SamplingKnobs {...{ sampling, set }} />
+      <button type="button" className="small" onClick={() => set({ ...sampling, ...runSampling() })}>
+        Use the run’s settings
+      </button>
+    </fieldset>
+  );
+}
+
+/** What training did to all tasks that are evaluated, beside the one that was asked; nothing until it was measured twice. */
+export function EvaluationChange() {
+  useLive((s) => s.metricsVersion);
+  const { series, config } = live;
+  const curve = series.get('eval/success');
+  const [before, now] = [curve?.first, curve?.latest];
+  if (!curve || !config || curve.length < 2 || before === undefined || now === undefined) return null;
+  const { success } = EVALUATION_WORDS[evaluationSetOf(config)];
+  return (
+    <p className="soft" data-testid="talk-overall">
+      One task isn’t evidence. {success} ({distinctTasks(series, config)}): {percent(before)} before training,{' '}
+      <b>{percent(now)}</b> at update {curve.last}.
+    </p>
+  );
+}
+
+/** What the agent is asked: in words of the environment, chosen or typed, or a task by its number. */
+function TaskForm() {
+  const { form, by, asking, seed, words } = useTalk();
+  const trains = useLive((s) => s.running);
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    void ask();
+  };
+  return (
+    <form className="card talk-form" aria-label="Task" onSubmit={onSubmit}>
+      {form && <ByWordsOrNumber by={by} choose={(way) => useTalk.setState({ by: way })} />}
+      {form && by === 'words' ? (
+        <TaskBlanks form={form} words={words} set={(filled) => useTalk.setState({ words: filled })} />
+      ) : (
+        <TaskNumber seed={seed} set={(number) => useTalk.setState({ seed: number })} another={anotherTask} />
+      )}
+      <p className="small faint">
+        {form && by === 'words' ? form.doc : 'Each number is the seed of a task, drawn as in training.'}
+      </p>
+      {asking && trains && (
+        <p className="small note" role="status">
+          Training is running and takes most of the processor. Pause it for a faster answer.
+        </p>
+      )}
+      <button type="submit" className="primary" disabled={asking || form === undefined}>
+        <Icon name="play" /> {asking ? 'The agent is thinking …' : 'Ask the agent'}
+      </button>
+    </form>
+  );
 }

@@ -1,5 +1,5 @@
-import { useMemo } from 'react';
-import { batchLogprobs, type BatchSource, type Missing } from '../run/inspect.ts';
+import { useMemo, type CSSProperties, Fragment } from 'react';
+import { batchLogprobs, type BatchSource, type Missing, wordOf } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
 import { useAnswer, useLearned } from '../run/runAnswers.ts';
@@ -11,11 +11,17 @@ import { Inspector } from '../rollout/Inspector.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/update.css';
-import { Changes } from './Changes.tsx';
-import { largestChanges } from './changes.ts';
+import { largestChanges, type Change } from './changes.ts';
 import { ClipMap } from './ClipMap.tsx';
-import { Rerun } from './Rerun.tsx';
 import { Why } from './Why.tsx';
+import { counted } from '../parts/countText.ts';
+import { arrow, change as delta, probability, exact, percent } from '../parts/numberText.ts';
+import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { readRollout } from '../rollout/readRollout.ts';
+import { rolloutName, rolloutsText } from './rolloutNames.ts';
+import type { PlayedBatch } from '../../domain/batch.ts';
+import type { Question } from '../../wire/questions.ts';
+import { sharedPrefix } from '../group/align.ts';
 
 const MOST_CHANGES = 24;
 
@@ -101,4 +107,176 @@ function NoChanges({ missing, kept }: { readonly missing: Missing | null | undef
     return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
   if (kept) return <p className="faint">Loading both policies…</p>;
   return <p className="faint">The weights of this update are no longer kept. Choose a later one.</p>;
+}
+
+/** The tokens whose probability an update changed most; a click chooses one, here and on every other screen. */
+function Changes({ source, changes }: { readonly source: BatchSource; readonly changes: readonly Change[] }) {
+  const most = Math.max(1e-9, ...changes.map(({ before, after }) => Math.abs(after - before)));
+  return (
+    <ol className="changes" data-testid="changes">
+      {changes.map((change) => (
+        <ChangeRow key={`${change.row} ${change.t}`} {...{ source, change, most }} />
+      ))}
+    </ol>
+  );
+}
+
+interface RowProps {
+  readonly source: BatchSource;
+  readonly change: Change;
+  readonly most: number; // the largest change of the list
+}
+
+function ChangeRow({ source: { batch, config }, change: { row, t, before, after, alike }, most }: RowProps) {
+  const chosen = useSelection((s) => s.row === row && s.token === t);
+  const i = row * batch.length + t;
+  const word = wordOf({ batch, row, config }, batch.tokens[i] ?? 0);
+  const kind = readRollout(batch, live.vocabulary, row).kinds[t] ?? 'call';
+  const turn = batch.turns[i] ?? 0;
+  const up = after >= before;
+  return (
+    <li>
+      <button
+        type="button"
+        className="change"
+        aria-pressed={chosen}
+        data-row={row}
+        data-position={t}
+        data-sign={up ? 'up' : 'down'}
+        style={{ '--share': (Math.abs(after - before) / most).toFixed(3) } as CSSProperties}
+        onClick={() => useSelection.setState({ row, token: t, turn, revealed: null, branch: null })}
+      >
+        <span className="change-word" data-kind={kind}>
+          <b className="tag" aria-hidden="true">
+            {KINDS[kind].letter}
+          </b>
+          <span className="word">{word}</span>
+        </span>
+        <span className="small change-where faint">
+          {rolloutName(batch, row)}, turn {turn}
+          {alike > 1 && ` · same change in ${counted(alike - 1, 'more rollout')}`}
+        </span>
+        <span className="small mono change-p">
+          {probability(before)} → {probability(after)}
+        </span>
+        <span className="number strong change-delta">
+          {arrow(after - before)} {delta(after - before)}
+        </span>
+        <span className="visually-hidden">, {KINDS[kind].label}</span>
+        <span className="change-bar" aria-hidden="true" />
+      </button>
+    </li>
+  );
+}
+
+interface Props {
+  readonly source: BatchSource | null;
+  readonly row: number;
+}
+
+const ask = ({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Question => ({
+  ...{ kind: 'rerun', update: batch.update, anyway },
+});
+
+/** The same prompt with the same draws, by the policy before the update and by the one after it. */
+function Rerun({ source, row }: Props) {
+  const anyway = useCostAccepted('rerun');
+  const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
+  const asked = useAnswer('rerun', subject, ask);
+  if (!asked) return <p className="faint waiting">{source ? 'Playing the tasks again…' : 'No update yet.'}</p>;
+  if (!asked.reply.ok) return <CostQuestion kind="rerun" reply={asked.reply} />;
+  const { before, after } = asked.reply.answer;
+  if (!before || !after) return <p className="faint">The weights of this update are no longer kept.</p>;
+  return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
+}
+
+interface ComparedProps {
+  readonly before: PlayedBatch;
+  readonly after: PlayedBatch;
+  readonly row: number;
+}
+
+function Compared({ before, after, row }: ComparedProps) {
+  const parts = useMemo(() => partings(before, after), [before, after]);
+  const shared = parts[row] ?? 0;
+  const changed = parts.filter((at) => at !== null).length;
+  const same = parts[row] === null;
+  return (
+    <div className="rerun" data-testid="rerun">
+      <p>
+        {rolloutsText(before)}, replayed with the same random draws by the policy before and after this update.{' '}
+        <b>{changed}</b> {changed === 1 ? 'differs' : 'differ'}. Mean reward {exact(mean(before))} →{' '}
+        <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
+      </p>
+      <p className="faint">
+        {rolloutName(before, row)}: {same ? 'identical to the end.' : 'the first different word is boxed.'}
+      </p>
+      {(
+        [
+          ['before', before],
+          ['after', after],
+        ] as const
+      ).map(([when, played]) => (
+        <Strip key={when} {...{ when, played, row }} differs={same ? null : shared} />
+      ))}
+    </div>
+  );
+}
+
+interface StripProps {
+  readonly when: 'before' | 'after';
+  readonly played: PlayedBatch;
+  readonly row: number;
+  readonly differs: number | null; // the first token that is another
+}
+
+function Strip({ when, played, row, differs }: StripProps) {
+  const { words, kinds } = useMemo(() => readRollout(played, live.vocabulary, row), [played, row]);
+  const episode = played.episodes.find((each) => each.row === row);
+  return (
+    <div className="strip" data-testid={`strip-${when}`}>
+      <b>{when}</b>
+      <p className="strip-words">
+        {words.map((word, t) => (
+          <Fragment key={t}>
+            <span
+              className="word"
+              data-kind={kinds[t]}
+              data-diverges={t === differs}
+              title={KINDS[kinds[t] ?? 'call'].label}
+            >
+              {word}
+            </span>{' '}
+          </Fragment>
+        ))}
+        {differs === words.length && <span data-diverges="true">ends</span>}
+      </p>
+      {episode && (
+        <span className="faint">
+          reward {exact(episode.reward)} · {STOPS[episode.stop]}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** For each row the first token that differs; null where none does. */
+function partings(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
+  return Array.from({ length: before.rows }, (_, row) => {
+    const [a, b] = [tokensOf(before, row), tokensOf(after, row)];
+    const shared = sharedPrefix([a, b]);
+    return shared === a.length && shared === b.length ? null : shared;
+  });
+}
+
+function tokensOf({ tokens, length, lengths }: PlayedBatch, row: number): Int32Array {
+  return tokens.subarray(row * length, row * length + (lengths[row] ?? 0));
+}
+
+function mean({ episodes }: PlayedBatch): number {
+  return episodes.reduce((sum, { reward }) => sum + reward, 0) / Math.max(1, episodes.length);
+}
+
+function solved({ episodes }: PlayedBatch): number {
+  return episodes.filter(({ success }) => success).length / Math.max(1, episodes.length);
 }
