@@ -1,11 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, lazy, Suspense } from 'react';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselineLines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
-import { LazyChart, loadChart } from './LazyChart.tsx';
 import { type Frame, MARGIN, SIDE } from './frame.ts';
 import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
 import { readAt } from './curveValue.ts';
@@ -15,8 +14,10 @@ import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
-import { useFrame } from './useFrame.ts';
+import { useFrame, type Frames } from './useFrame.ts';
 import { useView } from './view.ts';
+import { Crosshair } from './Crosshair.tsx';
+import { Sketch } from './Sketch.tsx';
 
 interface Props {
   readonly metric: MetricName;
@@ -146,5 +147,37 @@ function Reading({ metric, frame }: ReadingProps) {
       {shownText(metric, value)}
       {held !== undefined && <span className="held"> {secondText(second, held)}</span>}
     </span>
+  );
+}
+
+/** Fetches the library that draws charts. */
+const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
+const Chart = lazy(loadChart);
+
+interface LazyChartProps {
+  readonly frames: Frames;
+  readonly frame: Frame; // what is to be seen of them
+}
+
+/** A curve with what lies over it. A recording is sketched: a first visit does without the library. */
+function LazyChart({ frames: { drawn, sketch }, frame }: LazyChartProps) {
+  const recorded = useRecorded() !== null;
+  return (
+    <>
+      {recorded ? (
+        <Sketch frame={frame} />
+      ) : (
+        <Suspense fallback={<div className="plot-empty" />}>
+          <Chart frame={drawn} />
+          {sketch && <Sketch frame={sketch} />}
+        </Suspense>
+      )}
+      {frame.note && (
+        <span className="cut chart-note" title={frame.note}>
+          {frame.note}
+        </span>
+      )}
+      <Crosshair frame={frame} />
+    </>
   );
 }

@@ -1,22 +1,27 @@
-import { useEffect, useMemo } from 'react';
-import { EXPERIMENTS } from '../../experiments/experimentList.ts';
-import { plannedRuns } from '../../experiments/experimentPlan.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { EXPERIMENTS, EXPERIMENT_NAMES } from '../../experiments/experimentList.ts';
+import { plannedRuns, type Plan } from '../../experiments/experimentPlan.ts';
 import { tableOf } from '../../experiments/resultTable.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
-import { planHash, readPlan } from './planAddress.ts';
+import { planHash, readPlan, defaultPlan, MOST_SEEDS } from './planAddress.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
 import { useTitleParts } from '../shell/pageTitle.ts';
 import { ViewBar } from '../shell/ViewBar.tsx';
 import { Forgotten } from './ExportButtons.tsx';
-import { QueueButtons } from './QueueButtons.tsx';
 import { Results } from './Results.tsx';
-import { resumeStored } from './experimentRunner.ts';
+import { resumeStored, cancel, pause, resume, start } from './experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
 import { loadShipped } from './shipped.ts';
-import { Setup } from './Setup.tsx';
-import { useExperiments } from './experimentStore.ts';
+import { useExperiments, lacking } from './experimentStore.ts';
+import { duration } from '../parts/numberText.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { costOf } from './experimentCost.ts';
+import type { RunRequest } from './requests.ts';
+import { FIELDS, type RunConfig } from '../../config/config.ts';
+import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
+import { decimal } from '../../base/decimal.ts';
 
 /** The screen that queues experiments and prints their tables. */
 export function Experiments() {
@@ -100,4 +105,182 @@ function useTitle(): void {
   const running = useExperiments((s) => s.mode === 'running');
   const left = useExperiments((s) => s.waiting.length);
   useTitleParts({ progress: running ? `▶ ${left} runs left` : '' });
+}
+
+/** Start, pause, cancel, and what it costs. */
+function QueueButtons() {
+  const mode = useExperiments((s) => s.mode);
+  const plan = useExperiments((s) => s.plan);
+  const waiting = useExperiments((s) => s.waiting);
+  const results = useExperiments((s) => s.results);
+  const missing = useMemo(() => lacking(plan, waiting, results), [plan, waiting, results]);
+  const more = missing.length;
+  const elsewhere = waiting.filter((run) => run.experiment !== plan.experiment).length;
+  const busy = mode !== 'idle';
+  return (
+    <div className="stack">
+      <div className="row" role="group" aria-label="Queue">
+        {(more > 0 || !busy) && (
+          <button type="button" className="primary" disabled={more === 0} onClick={start}>
+            <Icon name="play" />
+            {busy ? 'Add to the queue' : 'Start'}
+          </button>
+        )}
+        {(mode === 'running' || mode === 'elsewhere') && (
+          <button type="button" disabled={mode === 'elsewhere'} onClick={pause}>
+            <Icon name="pause" />
+            Pause
+          </button>
+        )}
+        {mode === 'paused' && (
+          <button type="button" className="primary" onClick={resume}>
+            <Icon name="play" />
+            Resume
+          </button>
+        )}
+        {busy && (
+          <button type="button" onClick={cancel}>
+            <Icon name="cross" />
+            Cancel
+          </button>
+        )}
+        <Cost of={missing} />
+      </div>
+      {mode === 'elsewhere' && (
+        <p className="note">
+          Another tab of this page is running the queue. This tab takes over when the other is done.
+        </p>
+      )}
+      {elsewhere > 0 && <p className="faint">Also waiting: {elsewhere} runs of other experiments.</p>}
+      {busy && <p className="faint">The queue and finished runs survive a reload. The current run then starts over.</p>}
+    </div>
+  );
+}
+
+function Cost({ of }: { readonly of: readonly RunRequest[] }) {
+  const results = useExperiments((s) => s.results);
+  const shipped = useExperiments((s) => s.shipped[s.plan.experiment]);
+  const { seconds, updates, measured } = useMemo(() => costOf(of, results, shipped ?? []), [of, results, shipped]);
+  if (of.length === 0) return null;
+  return (
+    <span className="cost">
+      {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
+      <span className="faint">
+        {measured ? 'measured here' : 'on one CPU core (an estimate until the first run here)'}
+      </span>
+    </span>
+  );
+}
+
+const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
+  auto: 'WebGPU, else CPU',
+  gpu: 'WebGPU',
+  cpu: 'CPU',
+};
+
+/** Which experiment, on how many seeds, how long, on what. */
+function Setup() {
+  const plan = useExperiments((s) => s.plan);
+  const experiment: Experiment = EXPERIMENTS[plan.experiment];
+  const set = (changes: Partial<Plan>) =>
+    useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
+  return (
+    <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
+      <fieldset className="choices">
+        <legend>Experiment</legend>
+        {EXPERIMENT_NAMES.map((name) => (
+          <label key={name} className="choice">
+            <input
+              type="radio"
+              name="experiment"
+              checked={name === plan.experiment}
+              onChange={() => set({ ...defaultPlan(name), backend: plan.backend })}
+            />
+            <b>{EXPERIMENTS[name].label}</b>
+            <span className="faint">{EXPERIMENTS[name].question}</span>
+          </label>
+        ))}
+      </fieldset>
+      <NumberInput label="Seeds" value={plan.seeds} max={MOST_SEEDS} onChange={(seeds) => set({ seeds })} />
+      {experiment.shared.updates === undefined ? (
+        <p className="faint">Each preset runs for its own number of updates.</p>
+      ) : (
+        <NumberInput
+          label="Updates in a run"
+          value={plan.updates ?? experiment.shared.updates}
+          max={FIELDS.updates.max}
+          onChange={(updates) => set({ updates: updates === experiment.shared.updates ? null : updates })}
+        />
+      )}
+      <label className="line between field">
+        Backend
+        <select value={plan.backend} onChange={(e) => set({ backend: e.target.value as RunConfig['backend'] })}>
+          {FIELDS.backend.choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {BACKENDS[choice]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ArmChoice experiment={experiment} plan={plan} set={set} />
+    </form>
+  );
+}
+
+function ArmChoice(props: {
+  readonly experiment: Experiment;
+  readonly plan: Plan;
+  readonly set: (changes: Partial<Plan>) => void;
+}) {
+  const { experiment, plan, set } = props;
+  const runs = experiment.arms.filter(isRun).map(({ key }) => key);
+  const chosen = plan.arms.length === 0 ? runs : runs.filter((key) => plan.arms.includes(key));
+  const toggle = (key: string) => {
+    const next = chosen.includes(key) ? chosen.filter((other) => other !== key) : [...chosen, key];
+    // an experiment of nothing is not one
+    if (next.length > 0) set({ arms: next.length === runs.length ? [] : runs.filter((k) => next.includes(k)) });
+  };
+  return (
+    <details className="arms" open={plan.arms.length > 0}>
+      <summary>
+        Arms <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runs.length}`}</span>
+      </summary>
+      {experiment.arms.filter(isRun).map(({ key, label }) => (
+        <label key={key} className="choice">
+          <input type="checkbox" checked={chosen.includes(key)} onChange={() => toggle(key)} />
+          <span>{label}</span>
+        </label>
+      ))}
+    </details>
+  );
+}
+
+interface Props {
+  readonly label: string;
+  readonly value: number;
+  readonly max: number;
+  readonly onChange: (value: number) => void;
+}
+
+/** A whole number from 1 to `max`; what is typed on the way to one is left alone, and put right when the field is left. */
+function NumberInput({ label, value, max, onChange }: Props) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const take = (text: string) => {
+    setTyped(text);
+    const number = decimal(text);
+    if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
+  };
+  return (
+    <label className="line between field">
+      {label}
+      <input
+        type="number"
+        min={1}
+        max={max}
+        value={typed ?? value}
+        onChange={(event) => take(event.target.value)}
+        onBlur={() => setTyped(null)}
+      />
+    </label>
+  );
 }

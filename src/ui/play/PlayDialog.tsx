@@ -2,12 +2,11 @@ import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { counted } from '../parts/countText.ts';
-import { short } from '../parts/numberText.ts';
+import { short, percent } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
-import { Ending } from './Ending.tsx';
 import {
   canPlaySelected,
   playAgain,
@@ -18,10 +17,17 @@ import {
   writeTurn,
   takeBack,
   write,
+  type AgentRecord,
 } from './game.ts';
 import { Transcript } from './Transcript.tsx';
 import '../styles/play.css';
 import { callForm } from '../rollout/callForm.ts';
+import { STOPS } from '../rollout/kinds.ts';
+import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
+import { RewardSplit } from '../rollout/RewardSplit.tsx';
+import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
+import type { PlayedEpisode } from '../../domain/playedTask.ts';
+import { readTokens, textOf } from '../rollout/readRollout.ts';
 
 /** A task with the reader in the agent's place: the same words, the same rules, the same reward. */
 export function PlayDialog() {
@@ -282,4 +288,63 @@ function hint(typed: string, meant: Word | undefined, legal: number): string {
   if (meant) return `Enter writes ${meant.text}. Backspace takes a word back until the turn ends.`;
   if (typed !== '') return `No allowed word begins with “${typed}”.`;
   return `${legal} words are allowed next. Type one and press Enter, or choose it.`;
+}
+
+interface EndingProps {
+  readonly table: Table;
+  readonly agent: AgentRecord | null;
+}
+
+/** How it ended, what the scripted expert would have done, and how the agent fared. */
+function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
+  if (played.stop === null) return null;
+  return (
+    <section className="ending" aria-label="How it ended">
+      <div className="ending-words">
+        <h3 className="line large" data-success={played.success} role="status">
+          <Icon name={played.success ? 'check' : 'cross'} />
+          {played.success ? 'Solved' : 'Not solved'}: {STOPS[played.stop]}, reward {short(played.reward)}
+        </h3>
+        <RewardSplit episode={{ parts: summed(played) }} />
+        {expert && (
+          <p>
+            The scripted expert {expert.success ? 'solves it' : 'does not solve it either'}, reward{' '}
+            {short(expert.reward)}: <span className="mono ink-call">{saidBy(expert, vocabulary)}</span>
+          </p>
+        )}
+        {agent && (
+          <p>
+            The agent at update {agent.update} solved it in {agent.solved} of {agent.of} tries (
+            {percent(agent.solved / agent.of)}), mean reward {short(agent.meanReward)}.
+          </p>
+        )}
+      </div>
+      <div className="ending-view">
+        <Drawing view={played.view} turn={played.paid.length} group={[played.view]} />
+        <p className="small faint">{LEGENDS[played.view.kind]}</p>
+      </div>
+    </section>
+  );
+}
+
+function summed({ paid }: PlayedEpisode): Record<RewardPart, number> {
+  const sum = (part: RewardPart) => paid.reduce((all, { parts }) => all + parts[part], 0);
+  return Object.fromEntries(REWARD_PARTS.map((part) => [part, sum(part)])) as Record<RewardPart, number>;
+}
+
+/** What was said turn by turn, tags and observations left out. */
+function saidBy(played: PlayedEpisode, vocabulary: readonly string[]): string {
+  const rollout = readTokens(played, vocabulary);
+  const { turns, tags } = rollout;
+  return turns
+    .filter(({ turn }) => turn > 0)
+    .map(({ spans }) =>
+      textOf(
+        rollout,
+        spans
+          .filter(({ kind }) => kind === 'call' || kind === 'answer')
+          .flatMap(({ tokens }) => tokens.filter((t) => !tags[t])),
+      ),
+    )
+    .join(' → ');
 }

@@ -2,7 +2,7 @@ import { Fragment, memo, useMemo, useRef, type KeyboardEvent, useEffect, useStat
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { CHANNELS, channelScale, type Channel, type ChannelView, type Moved, CHANNEL_NAMES } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/currentRollout.ts';
-import { paid } from '../parts/numberText.ts';
+import { paid, short } from '../parts/numberText.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { type Span, type Turn, turnsUpTo } from './readRollout.ts';
@@ -14,7 +14,7 @@ import { useFold } from './useFold.tsx';
 import { selectToken, useSelection, chooseChannel, type ShownPreview } from '../shell/selectionStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { RampLegend } from './RampLegend.tsx';
+import { whyNotMeasured } from './missingNumbers.ts';
 
 /** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
 export function Trajectory() {
@@ -250,4 +250,82 @@ function ChannelBar({ view, scale, preview }: Props) {
       )}
     </>
   );
+}
+
+interface RampLegendProps {
+  readonly channel: Channel;
+  readonly view: ChannelView;
+  readonly scale: number;
+  readonly preview: ShownPreview | null; // what is tried
+}
+
+/** Which tokens a channel says nothing of: the hatched ones. */
+const NOTHING_SAID = {
+  loss: 'not in the loss',
+  action: 'not written by the agent',
+  response: 'the prompt',
+} as const;
+
+/** What a channel shows during a preview. Other channels are not here: a preview doesn't retrain the policy, so their numbers are unknown. */
+const TRIED: Readonly<Partial<Record<Channel, string>>> = {
+  advantage: 'advantage, was → would be',
+  gradient: 'push on log π, was → would be',
+  kl: 'log π − log π of the reference',
+};
+
+/** Explains the numbers of a channel and the strength of its colour; if the channel has no numbers, says why. */
+function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
+  const { ramp, doc, over, where } = CHANNELS[channel];
+  const { config } = view;
+  const missing = whyNotMeasured(view, channel);
+  if (missing !== null) {
+    return (
+      <p className="row small soft legend" aria-label="Legend">
+        <span>{missing}</span>
+      </p>
+    );
+  }
+  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
+  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
+  const diverging = ramp === 'diverging';
+  return (
+    <p className="row small soft legend" aria-label="Legend">
+      <span>
+        {preview ? <Tried {...{ channel, preview }} /> : doc}
+        {channel === 'ratio' && config && ` Clip: ${short(1 - config.clipLow)} … ${short(1 + config.clipHigh)}.`}
+      </span>
+      <span className="row end">
+        {diverging && '▼ '}
+        {low}
+        <span className={`ramp ${ramp}`} />
+        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {top}
+        {!preview && (
+          <span
+            className="faint"
+            title={`The 99th percentile over the loss tokens of this ${over ?? 'batch'}. Anything stronger gets the same colour.`}
+          >
+            {scale > 0
+              ? `strongest 1 % of this ${over ?? 'batch'}`
+              : over && config
+                ? 'not measured: the weights are no longer kept'
+                : 'every value is 0'}
+          </span>
+        )}
+        {(channel === 'ratio' || channel === 'gradient') && (
+          <span className="one-line">
+            <span className="swatch corner" /> clipped
+          </span>
+        )}
+        <span className="swatch hatch" /> {NOTHING_SAID[where]}
+      </span>
+    </p>
+  );
+}
+
+function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
+  const { label, passes } = preview;
+  const said = TRIED[channel];
+  if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
+  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
 }

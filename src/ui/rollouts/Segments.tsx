@@ -1,4 +1,4 @@
-import { type CSSProperties, useMemo, useState } from 'react';
+import { type CSSProperties, useMemo, useState, type ReactNode, useEffect, useRef } from 'react';
 import {
   type RolloutRecord,
   type RolloutTokens,
@@ -10,7 +10,6 @@ import {
 import { short, signed } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
-import { Chunk } from './Chunk.tsx';
 import { chunksOf, piecesOf, SHOWN } from './chunks.ts';
 import { KINDS } from '../rollout/kinds.ts';
 
@@ -147,3 +146,35 @@ const SEGMENT_KINDS: Readonly<Record<SegmentKind, { readonly label: string; read
   system: { label: 'system', letter: 'S' },
   action: { label: 'agent', letter: 'W' },
 };
+
+interface ChunkProps {
+  readonly first: boolean; // drawn before anybody has looked where it lies
+  readonly height: number; // px, roughly, until it has been drawn
+  readonly children: () => ReactNode;
+}
+
+const AHEAD = '1200px'; // drawn that far before it comes into view
+
+/** A part of something long: drawn where it is in view or nearly, an empty space of the same height elsewhere. */
+function Chunk({ first, height, children }: ChunkProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [space, setSpace] = useState(first ? null : height); // null: it is drawn
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const entry = entries.at(-1);
+        if (entry) setSpace((was) => (entry.isIntersecting ? null : (was ?? entry.boundingClientRect.height)));
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={box} style={space === null ? undefined : { height: space }}>
+      {space === null && children()}
+    </div>
+  );
+}
