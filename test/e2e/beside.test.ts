@@ -45,7 +45,7 @@ async function paused(page: Page): Promise<void> {
 }
 
 test('a run that was left while it imitates goes on from that step with the file that is dropped again, waits for it, and refuses another by name', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await paused(page);
   await page.reload();
   const offer = page.getByRole('button', { name: /^Resume imitation step \d+ of 900$/ });
@@ -82,10 +82,10 @@ test('a run that was left while it imitates goes on from that step with the file
 });
 
 test('another run beside a checkpoint takes the place of one that imitates, which can be brought back', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await paused(page);
   const before = await standing(page);
-  await page.evaluate(() => location.assign('#/models'));
+  await page.evaluate(() => location.assign('#/train'));
   const train = page.getByRole('region', { name: 'Train it' });
   await train.getByLabel('Adapter rank').fill('2');
   await train.getByRole('button', { name: 'Train it' }).click();
@@ -102,7 +102,7 @@ test('another run beside a checkpoint takes the place of one that imitates, whic
 });
 
 test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await paused(page);
   await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
   await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
@@ -121,7 +121,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   expect(problems).toEqual([]);
   await page.context().close();
   // elsewhere, where the checkpoint is open already, nobody asks for it once more
-  const elsewhere = await visitStill(browser, { hash: '#/models' });
+  const elsewhere = await visitStill(browser, { hash: '#/train' });
   // not even where another was looked at first
   await drop(elsewhere.page, { 'other.gguf': tinyGguf({ 'general.name': text('Other') }) });
   const card = (name: string) => elsewhere.page.locator('summary').filter({ hasText: name });
@@ -144,7 +144,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
 });
 
 test('what would not fit is refused before it begins, with knobs that make it fit', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
   const begin = train.getByRole('button', { name: 'Train it' });
@@ -184,7 +184,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
 });
 
 test('a run beside a checkpoint shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
   for (const [knob, value] of [

@@ -75,7 +75,11 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
   // the run goes on as if nothing had been
   await page.getByRole('button', { name: 'Step one update' }).click();
   await expect.poll(async () => (await read(page)).update).toBe(update + 1);
+  await expect.poll(() => page.getByRole('article', { name: /^Run/ }).count()).toBe(2);
   await page.getByRole('button', { name: 'Undo: delete these runs' }).click();
+  await expect.poll(() => page.getByRole('article', { name: /^Run/ }).count()).toBe(0);
+  // the run that was forked stands among all
+  await page.evaluate(() => location.assign('#/runs'));
   await expect.poll(() => page.getByRole('article', { name: /^Run/ }).count()).toBe(1);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -103,7 +107,7 @@ test('two arms with the same knobs train to the same curve: what differs in a fo
 });
 
 test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo takes them away', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/forks?${SMALL}` });
   // it is looked for before it comes: it passes
   const underWay = comparison(page)
     .getByText(/GRPO: update \d+\/40 · PPO: waiting/)
@@ -123,7 +127,7 @@ test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo
 });
 
 test('a fork needs a run; what cannot be is said beside the button; a comparison can be cancelled', async () => {
-  const { page } = await visitStill(browser, { hash: `#/runs?${SLOWER}` });
+  const { page } = await visitStill(browser, { hash: `#/forks?${SLOWER}` });
   await expect.poll(() => page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
   await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
@@ -143,7 +147,7 @@ test('a fork needs a run; what cannot be is said beside the button; a comparison
 const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
-  const { page } = await visitStill(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
+  const { page } = await visitStill(browser, { hash: '#/forks?v=1&seed=7&backend=cpu' });
   await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
   await doneOnce(page);
   const said = () => comparison(page).locator('.comparison-verdict').textContent();

@@ -189,7 +189,7 @@ test('a hub that cannot be reached is told, and nothing changes', async () => {
 });
 
 test('what trains here is told before any run; Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
   const told = /Llama.* 28\.1 k parameters, 2 layers/;
   await page.getByTestId('trainee').getByText(told).waitFor();
   await drop(page, { 'tiny.gguf': tinyGguf() });

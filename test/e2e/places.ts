@@ -101,8 +101,19 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
       },
     },
   ],
-  runs: [
-    itself('one run', '.every-curve'),
+  train: [
+    itself('what trains', '.trainee'),
+    {
+      name: 'a model that is to be trained',
+      open: async (page) => {
+        await drop(page, { 'tiny.gguf': tinyGguf() });
+        await page.getByLabel('Memory it takes').getByText('gradients and Adam’s moments').waitFor();
+      },
+    },
+  ],
+  runs: [itself('one run', '.every-curve')],
+  forks: [
+    itself('forks', '.fork'),
     {
       name: 'a finished comparison',
       open: async (page) => {

@@ -46,6 +46,7 @@ export const SCREENS = {
   profile: { place: 'lab', label: 'Profile', rollout: true },
   environment: { place: 'lab', label: 'Your own', rollout: false, ownAddress: true },
   runs: { place: 'compare', label: 'Runs', key: 'r', rollout: false },
+  forks: { place: 'compare', label: 'Forks', rollout: false },
   experiments: {
     place: 'compare',
     label: 'Experiments',
@@ -56,6 +57,7 @@ export const SCREENS = {
   },
   models: { place: 'models', label: 'Open', key: 'd', rollout: false },
   talk: { place: 'models', label: 'Talk', key: 'a', rollout: false },
+  train: { place: 'models', label: 'Train', rollout: false },
   rollouts: { place: 'rollouts', label: 'Rollouts', key: 'o', rollout: false, ownAddress: true },
   learn: { place: 'learn', label: 'Learn', rollout: true, subpaths: true },
 } as const satisfies Readonly<Record<string, Screen>>;

@@ -127,7 +127,7 @@ function fresh(label: string, config: RunConfig): Arm {
 
 /** Shows where a fork is made, with the keyboard in it. */
 export function openFork(): void {
-  location.assign('#/runs');
+  location.assign('#/forks');
   const began = performance.now();
   const focus = () => {
     const knob = document.getElementById('fork-knob');

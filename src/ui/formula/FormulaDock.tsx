@@ -189,7 +189,7 @@ function Since() {
     <div data-testid="since">
       <p>
         <b>Since update {change.update}</b>, {change.text}.{' '}
-        <a className="told-by" href="#/runs">
+        <a className="told-by" href="#/forks">
           Was it the change?
         </a>
       </p>

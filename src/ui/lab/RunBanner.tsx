@@ -82,7 +82,7 @@ function Verdict() {
         </button>
       )}
       {course && !starting && (
-        <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
+        <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training
         </a>
       )}

@@ -31,14 +31,17 @@ const KNOBS = [
 export function TrainIt({ card }: { readonly card: ModelCard }) {
   const given = useModels((s) => s.given);
   if (!given) return null;
-  if (card.template === 'none') {
-    return (
-      <p className="panel small soft">
-        This model has no chat template, so it can’t be given a tool and can’t be trained.
-      </p>
-    );
-  }
+  if (card.template === 'none') return <NoTemplate />;
   return <Training key={card.title} given={given} />;
+}
+
+/** Why a model can’t be trained here. */
+export function NoTemplate() {
+  return (
+    <p className="panel small soft">
+      This model has no chat template, so it can’t be given a tool and can’t be trained.
+    </p>
+  );
 }
 
 function Training({ given }: { readonly given: PickedModel }) {

@@ -1,4 +1,5 @@
 import { ggufFiles } from '../../base/ggufFiles.ts';
+import { currentRoute } from '../address/route.ts';
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from '../shell/notices.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
@@ -35,7 +36,7 @@ export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
     : { name: first.path.replace(/\/.*/s, ''), files };
 }
 
-/** Shows what a checkpoint is, on the screen of models. */
+/** Shows what a checkpoint is, on the screen of models; or stays where it can be trained. */
 export function openPlaced(files: readonly PlacedFile[]): void {
   const given = modelOf(files);
   if (!given) {
@@ -43,7 +44,8 @@ export function openPlaced(files: readonly PlacedFile[]): void {
     return;
   }
   lookAt(given.name, given.files);
-  if (!location.hash.startsWith('#/models')) location.assign('#/models');
+  const route = currentRoute();
+  if (route !== 'models' && route !== 'train') location.assign('#/models');
 }
 
 /** Opens files that were picked. */

@@ -83,7 +83,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
       </details>
       {beside !== undefined && (
         <p className="small">
-          To train one here, open {beside}, or another model that speaks text, under <a href="#/models">Models</a>.
+          To train one here, open {beside}, or another model that speaks text, under <a href="#/train">Models</a>.
         </p>
       )}
     </section>

@@ -26,7 +26,7 @@ export function StatusLine() {
         <Reading metric="engine/readbacks" unit="read-backs" />
         {parameters > 0 && (
           <span>
-            <a href={address('models')} title="What trains here">
+            <a href={address('train')} title="What trains here">
               {count(parameters)} parameters
             </a>
           </span>

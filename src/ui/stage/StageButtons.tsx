@@ -38,7 +38,7 @@ export function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: P
           {isOwn ? (running ? 'Pause' : done ? 'Train again' : 'Go on') : 'Train your own'}
         </button>
       ) : (
-        <a className="button" href={address('models')}>
+        <a className="button" href={address('train')}>
           Train your own
         </a>
       )}

@@ -1,0 +1,40 @@
+import { cancel, useModels } from './modelStore.ts';
+
+/** What is read just now, what was refused, what went wrong. */
+export function Reading() {
+  const looking = useModels((s) => s.looking);
+  const refused = useModels((s) => s.refused);
+  const problem = useModels((s) => s.problem);
+  const overdue = useModels((s) => s.overdue);
+  return (
+    <div aria-live="polite" className="stack">
+      {(looking !== null || overdue) && (
+        <div className="row">
+          <p className="soft">
+            {looking ? `Reading the headers of ${looking} …` : 'The model hasn’t answered for some seconds.'}
+          </p>
+          <button type="button" className="small" onClick={cancel}>
+            Cancel
+          </button>
+        </div>
+      )}
+      {refused && (
+        <div className="note bad" role="alert">
+          <p>
+            <b>{refused.name} can’t be opened.</b> Nothing has changed.
+          </p>
+          <ul className="small">
+            {refused.reasons.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {problem && (
+        <p className="note bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

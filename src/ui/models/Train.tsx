@@ -1,0 +1,43 @@
+import { Header } from '../shell/Header.tsx';
+import { StatusLine } from '../shell/StatusLine.tsx';
+import '../styles/rollouts.css';
+import '../styles/models.css';
+import { Catalogue } from './Catalogue.tsx';
+import { useModels } from './modelStore.ts';
+import { Pick, PickBar } from './Pick.tsx';
+import { Reading } from './Reading.tsx';
+import { TraineePanel } from './Trainee.tsx';
+import { TrainIt } from './TrainIt.tsx';
+
+/** What trains in the lab, and how to train a language model there. */
+export function Train() {
+  const card = useModels((s) => s.card);
+  return (
+    <>
+      <Header />
+      <main className="models screen pane" data-pane="watch" data-open={false} data-card={card !== null}>
+        <h2 className="visually-hidden">Train</h2>
+        {card ? (
+          <div className="models-side">
+            <div className="line model-named">
+              <b className="cut">{card.title}</b>
+              <PickBar />
+            </div>
+            <Reading />
+            <TrainIt card={card} />
+            <TraineePanel />
+          </div>
+        ) : (
+          <div className="models-welcome">
+            <TraineePanel />
+            <Pick>
+              <Reading />
+            </Pick>
+            <Catalogue />
+          </div>
+        )}
+      </main>
+      <StatusLine />
+    </>
+  );
+}
