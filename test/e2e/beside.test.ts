@@ -124,7 +124,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   const elsewhere = await visitStill(browser, { hash: '#/train' });
   // not even where another was looked at first
   await drop(elsewhere.page, { 'other.gguf': tinyGguf({ 'general.name': text('Other') }) });
-  const card = (name: string) => elsewhere.page.locator('summary').filter({ hasText: name });
+  const card = (name: string) => elsewhere.page.locator('.model-named').filter({ hasText: name });
   await card('other.gguf').waitFor();
   await elsewhere.page.getByRole('region', { name: 'Train it' }).waitFor();
   await drop(elsewhere.page, { 'tiny.gguf': tinyGguf() });

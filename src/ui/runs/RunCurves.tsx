@@ -70,7 +70,7 @@ export function RunCurves() {
 /** The recorded run of what is chosen, where runs will stand. */
 function Recorded({ example }: { readonly example: Run }) {
   const metric = useRuns((s) => s.metric);
-  const line: Line = { run: example, slot: 0 };
+  const line: Line = { run: { ...example, arm: 'recorded' }, slot: 0 };
   return (
     <>
       <p>
