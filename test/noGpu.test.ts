@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
-import { offersSoftwareOnly } from '../src/gpu/adapter.ts';
+import { offersSoftwareOnly } from '../src/gpu/gpuAdapter.ts';
 import { openGpu } from '../src/gpu/device.ts';
 import { chooseBackend } from '../src/model/chooseBackend.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';

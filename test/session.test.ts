@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { parseFacts } from '../src/facts/parse.ts';
-import { NoGpuError } from '../src/gpu/adapter.ts';
+import { NoGpuError } from '../src/gpu/gpuAdapter.ts';
 import { initialWeights, modelConfig } from '../src/model/architecture.ts';
 import { weightsFileOf } from '../src/model/weightsFile.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';

@@ -2,7 +2,7 @@
 import { diskSource } from '../../src/cli/diskSource.ts';
 import { openBase } from '../../src/speaking/openBase.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
-import { openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/policy.ts';
+import { openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/openGpuAdaptedPolicy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openDawn } from '../../tools/dawn.ts';
 import { ADAPTERS } from './batch.mjs';

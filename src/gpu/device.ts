@@ -1,4 +1,4 @@
-import { openDevice, within } from './adapter.ts';
+import { openDevice, within } from './gpuAdapter.ts';
 
 /** Work done since the device was opened; software adapters hide its cost, so tests count it. */
 export interface GpuCounters {

@@ -1,4 +1,4 @@
-import { NoGpuError } from './adapter.ts';
+import { NoGpuError } from './gpuAdapter.ts';
 import type { Gpu } from './device.ts';
 import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 

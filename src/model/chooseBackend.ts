@@ -1,4 +1,4 @@
-import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
+import { NoGpuError, offersSoftwareOnly } from '../gpu/gpuAdapter.ts';
 import { compile } from '../gpu/compile.ts';
 import { submit, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import { NoGpuError } from '../gpu/adapter.ts';
+import { NoGpuError } from '../gpu/gpuAdapter.ts';
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
@@ -106,7 +106,7 @@ async function besideBase(
   try {
     const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec, host.threads) : undefined;
     if (choice?.kind !== 'cpu') {
-      const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/policy.ts');
+      const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/openGpuAdaptedPolicy.ts');
       return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {
         ...{ seed, reason: choice?.reason ?? '', between },
         onLost: (message) => onEvent(deviceLost(message, true)),

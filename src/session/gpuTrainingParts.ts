@@ -1,12 +1,12 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { MemoryShare } from '../domain/modelCard.ts';
-import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
+import { NoGpuError, offersSoftwareOnly } from '../gpu/gpuAdapter.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../gpu/tensor.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { adapterParameters } from '../model/loraAdapters.ts';
 import { createLearned } from '../model/cpu/network.ts';
-import { declareAdapted } from '../model/gpu/adapters/tensors.ts';
+import { declareAdapted } from '../model/gpu/adapters/adaptedTensors.ts';
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
 import type { SizedBase } from './trainingMemory.ts';

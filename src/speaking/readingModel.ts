@@ -1,11 +1,11 @@
-import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
+import { NoGpuError, offersSoftwareOnly } from '../gpu/gpuAdapter.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { LENGTHS, type MemoryPlan, type SpeakingEngine } from '../domain/modelCard.ts';
 import { textModelMemory, textModelSizes } from '../model/cpu/textMemory.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import { openCpuTextModel } from '../model/cpu/cpuTextModel.ts';
-import { declareText } from '../model/gpu/text/tensors.ts';
+import { declareText } from '../model/gpu/text/textTensors.ts';
 import { openGpuTextModel } from '../model/gpu/textModel.ts';
 import { BackendError } from '../model/policy.ts';
 import type { TextModel } from '../model/textModel.ts';

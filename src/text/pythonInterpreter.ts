@@ -1,7 +1,7 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
 import { type JsonStyle, jsonStyle, pythonEquals, pythonJson, pythonText, type Value } from './pythonValues.ts';
 import type { JinjaBudget } from './jinjaBudget.ts';
-import { TEXT_METHODS } from './pythonText.ts';
+import { TEXT_METHODS } from './pythonTextMethods.ts';
 
 /** A part of a parsed template. */
 export interface Node {

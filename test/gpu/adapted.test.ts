@@ -11,7 +11,7 @@ import { Arena, write } from '../../src/gpu/tensor.ts';
 import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { type AdaptedPolicy, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
-import { type GpuAdaptedPolicy, openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/policy.ts';
+import { type GpuAdaptedPolicy, openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/openGpuAdaptedPolicy.ts';
 import { recordMerge, withFloats } from '../../src/model/gpu/adapters/sites.ts';
 import { declareMatrix, loadMatrix } from '../../src/model/gpu/text/matrices.ts';
 import { BackendError, type Policy, type PolicySpec } from '../../src/model/policy.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offersSoftwareOnly } from '../../src/gpu/adapter.ts';
+import { offersSoftwareOnly } from '../../src/gpu/gpuAdapter.ts';
 import { chooseBackend, decide } from '../../src/model/chooseBackend.ts';
 import { SMALL, specOf } from './policies.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Gpu } from '../../src/gpu/device.ts';
 import { Arena, LimitError } from '../../src/gpu/tensor.ts';
 import { parameters, type ModelConfig } from '../../src/model/architecture.ts';
-import { declareText, type TextRoom } from '../../src/model/gpu/text/tensors.ts';
+import { declareText, type TextRoom } from '../../src/model/gpu/text/textTensors.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { formatOf, packedSource } from './textSources.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { jinja } from '../../src/text/jinja.ts';
 import { JinjaBudget } from '../../src/text/jinjaBudget.ts';
-import { TEXT_METHODS } from '../../src/text/pythonText.ts';
+import { TEXT_METHODS } from '../../src/text/pythonTextMethods.ts';
 import type { Value } from '../../src/text/pythonValues.ts';
 
 type Keywords = Readonly<Record<string, unknown>>;

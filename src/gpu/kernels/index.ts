@@ -30,12 +30,12 @@ import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import { each, get, line, perColumn, plane, traffic } from './costs.ts';
 
-export * from './adapters.ts';
-export * from './attention.ts';
-export * from './credit.ts';
-export * from './objective.ts';
-export * from './optimizer.ts';
-export * from './text.ts';
+export * from './adapterKernels.ts';
+export * from './attentionKernels.ts';
+export * from './creditKernels.ts';
+export * from './objectiveKernels.ts';
+export * from './optimizerKernels.ts';
+export * from './textKernels.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x'],

@@ -2,7 +2,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
-import type { DeviceBatch } from './batch.ts';
+import type { DeviceBatch } from './deviceBatch.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
 import type { DecoderTensors } from './decoderTensors.ts';
 import { recordFinalNorm } from './finalNorm.ts';

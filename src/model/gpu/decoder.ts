@@ -6,7 +6,7 @@ import { uniformWords } from '../../gpu/uniform.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
-import type { DeviceBatch } from './batch.ts';
+import type { DeviceBatch } from './deviceBatch.ts';
 import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
 import { recordStep } from './decodeStep.ts';
 import { Prefill } from './prefill.ts';

@@ -3,7 +3,7 @@ import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
-import type { DeviceBatch } from './batch.ts';
+import type { DeviceBatch } from './deviceBatch.ts';
 import { embed, embedBackward, placeTokens } from './embedding.ts';
 import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type Heads } from './finalNorm.ts';
 import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';

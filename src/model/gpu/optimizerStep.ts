@@ -2,7 +2,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Scalar, Tensor } from '../../gpu/tensor.ts';
-import type { DeviceBatch } from './batch.ts';
+import type { DeviceBatch } from './deviceBatch.ts';
 import type { Heads } from './finalNorm.ts';
 import { CLOSING_GROUPS, type Pools } from './pools.ts';
 

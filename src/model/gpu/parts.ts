@@ -9,7 +9,7 @@ import { partsOf, settleKernels } from './kernelSets.ts';
 import { type GpuPolicyOptions, WORK } from './options.ts';
 import { compilePlans, plansOf, recordPlans, type Plans } from './plans.ts';
 import { slabsFor } from './slabs.ts';
-import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './tensors.ts';
+import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './deviceTensors.ts';
 import { memoryByPurpose, Profiler } from './workProfile.ts';
 
 /** What a policy on the GPU consists of: all it does is recorded here, and all it holds is allocated. */

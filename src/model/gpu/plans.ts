@@ -2,7 +2,7 @@ import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
-import { recordCredit, type CreditPlans } from './credit.ts';
+import { recordCredit, type CreditPlans } from './creditPlans.ts';
 import { Decoder } from './decoder.ts';
 import type { Heads } from './finalNorm.ts';
 import type { SetParts } from './kernelSets.ts';
@@ -10,7 +10,7 @@ import { KNOBS_SCALARS } from './knobs.ts';
 import { recordForward, recordLearning, type MicroBatch } from './learner.ts';
 import { recordClosing, recordOpening, recordRounding, type StepParts } from './optimizerStep.ts';
 import { WORK, type Work } from './options.ts';
-import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
+import { knobsOf, minibatchOf, type DeviceTensors } from './deviceTensors.ts';
 import type { Trunk } from './transformer.ts';
 
 /** An optimizer step of one network: once, once a micro-batch, once. */

@@ -4,7 +4,7 @@ import { write, type Tensor } from '../../gpu/tensor.ts';
 import type { DecodeChunk } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
-import type { DeviceBatch } from './batch.ts';
+import type { DeviceBatch } from './deviceBatch.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
 import type { DecoderTensors } from './decoderTensors.ts';
 import { group } from './pools.ts';

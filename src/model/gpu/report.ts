@@ -2,11 +2,11 @@ import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
 import type { PolicySpec } from '../policy.ts';
 import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
-import { firstChannels } from './batch.ts';
+import { firstChannels } from './deviceBatch.ts';
 import { blameHalves } from './overflow.ts';
 import { LOG_LINES, LOG_WORDS } from './pools.ts';
 import { stepStats, type StepNote } from './stepLog.ts';
-import type { DeviceTensors } from './tensors.ts';
+import type { DeviceTensors } from './deviceTensors.ts';
 
 /** Brings back, in one awaited read, what scoring, credit and learning wrote, and the log of optimizer steps. */
 export class Reporter {

@@ -15,7 +15,7 @@ import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
 import { Places } from './text/places.ts';
 import { Runner, type Seat } from './text/runner.ts';
-import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/tensors.ts';
+import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/textTensors.ts';
 
 /** How a text model is opened on a GPU. */
 export interface GpuTextOptions extends TextRoom {

@@ -16,7 +16,7 @@ import { partsOf } from '../kernelSets.ts';
 import { type Pass, recordPasses } from '../text/passes.ts';
 import { Runner } from '../text/runner.ts';
 import { DeviceRowReader } from './rowReader.ts';
-import type { AdaptedTensors } from './tensors.ts';
+import type { AdaptedTensors } from './adaptedTensors.ts';
 import { DeviceTreeNetwork } from './treeNetwork.ts';
 
 /** What a policy is made of. */

@@ -5,7 +5,7 @@ import { write } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
 import { Places } from '../text/places.ts';
 import type { Runner, Seat } from '../text/runner.ts';
-import type { TextTensors } from '../text/tensors.ts';
+import type { TextTensors } from '../text/textTensors.ts';
 
 /**
  * Reads rows of a batch on the device with a cache of keys and values, where what rows begin with in common is computed and kept once. Logits come back to where

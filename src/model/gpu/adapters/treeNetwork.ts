@@ -9,7 +9,7 @@ import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
 import { recordMerge } from './sites.ts';
-import { STEP, TEMPERATURE } from './tensors.ts';
+import { STEP, TEMPERATURE } from './adaptedTensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
 const EMPTY = 0xffffffff;

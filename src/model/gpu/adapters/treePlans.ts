@@ -6,9 +6,9 @@ import type { ModelConfig } from '../../architecture.ts';
 import type { SetParts } from '../kernelSets.ts';
 import { rmsnorm, rmsnormBackward } from '../layers.ts';
 import { recordProductBackward, recordWide } from '../text/products.ts';
-import type { LayerWeights } from '../text/tensors.ts';
+import type { LayerWeights } from '../text/textTensors.ts';
 import { recordSiteGradients, type Site } from './sites.ts';
-import type { AdaptedTensors } from './tensors.ts';
+import type { AdaptedTensors } from './adaptedTensors.ts';
 
 /** What passes over trees are recorded over. */
 export interface TreeNetworkParts {

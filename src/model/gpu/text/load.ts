@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../architecture.ts';
 import { storedTensor, widened, type WeightSource } from '../../weightSource.ts';
 import { rotaryTable } from '../transformer.ts';
 import { loadMatrix } from './matrices.ts';
-import type { TextTensors } from './tensors.ts';
+import type { TextTensors } from './textTensors.ts';
 
 /** Hears how many of the model's tensors have been read. */
 export type LoadProgress = (done: number, total: number) => void;

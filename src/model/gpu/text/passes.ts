@@ -4,7 +4,7 @@ import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { FEW, recordProduct } from './products.ts';
-import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './tensors.ts';
+import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
 
 /** Threads of a workgroup of attention with many seats. */
 const THREADS = 64;

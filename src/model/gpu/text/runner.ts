@@ -4,7 +4,7 @@ import { slice, write, type Tensor } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Sampling } from '../../decoding.ts';
 import { passFor, type Pass } from './passes.ts';
-import { CHUNK, MOST_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './tensors.ts';
+import { CHUNK, MOST_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
 
 /** A token that goes through the network. */
 export interface Seat {

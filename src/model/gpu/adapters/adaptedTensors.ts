@@ -8,7 +8,7 @@ import type { Learned } from '../../cpu/network.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
-import { declareText, type TextTensors } from '../text/tensors.ts';
+import { declareText, type TextTensors } from '../text/textTensors.ts';
 import { declareSites, type Site, type SiteRoom, withFloats } from './sites.ts';
 
 /** What a pass over a tree of tokens writes, (M, …): one layer's at a time. */

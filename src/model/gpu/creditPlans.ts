@@ -3,7 +3,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { CreditSettings } from '../learningSettings.ts';
-import { firstChannels, type DeviceBatch } from './batch.ts';
+import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 
 const PLAIN = { walk: 'walk', group: 'group' } as const;
 const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;

@@ -8,7 +8,7 @@ import {
   type ActivationGradients,
   type Activations,
 } from './activations.ts';
-import { declareBatch, type DeviceBatch } from './batch.ts';
+import { declareBatch, type DeviceBatch } from './deviceBatch.ts';
 import { declareDecoder, type DecoderTensors } from './decoderTensors.ts';
 import { declarePlaces } from './embedding.ts';
 import { CREDIT_SCALARS, KNOBS_SCALARS } from './knobs.ts';

@@ -15,7 +15,7 @@ import { loadMatrix } from '../text/matrices.ts';
 import { entriesOf, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './sites.ts';
-import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './tensors.ts';
+import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './adaptedTensors.ts';
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
