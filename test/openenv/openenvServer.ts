@@ -99,7 +99,7 @@ export async function openenvServer(mischief: Mischief = {}, port = 0): Promise<
   return made;
 }
 
-const TRACE = 'Traceback (most recent call last):\n  File "/home/someone/server.py", line 3, in step\n    raise ValueError("thirteen")\nValueError: thirteen'; // prettier-ignore
+const TRACE = 'Traceback (most recent call last):\n  File "/srv/app/server.py", line 3, in step\n    raise ValueError("thirteen")\nValueError: thirteen'; // prettier-ignore
 
 function said(
   socket: WebSocket,
