@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 import { ISOLATION } from './scripts/page-policy.mjs';
 import { card, siteAddress } from './tools/card-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
+import { pyodide } from './tools/pyodide-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
@@ -11,6 +12,7 @@ export default defineConfig({
   plugins: [
     react(),
     wgsl(),
+    pyodide(),
     policy(),
     card(
       {
@@ -24,7 +26,7 @@ export default defineConfig({
   ],
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
-  worker: { format: 'es', plugins: () => [wgsl()] },
+  worker: { format: 'es', plugins: () => [wgsl(), pyodide()] },
   build: {
     target: 'es2022',
     sourcemap: true,

@@ -35,6 +35,7 @@ const HEAVY = [
   'test/rl/baselines.test.ts',
   'test/text/tokenizers.test.ts',
   'test/written/hostileClasses.test.ts',
+  'test/written/pythonSandbox.test.ts',
   'test/written/templates.test.ts',
   'test/written/thousandEpisodes.test.ts',
 ];

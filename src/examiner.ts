@@ -1,41 +1,53 @@
 import type { EnvironmentFile } from './domain/environmentFile.ts';
-import { readDeclaration } from './written/declaration.ts';
-import { type Examination, examine, problemOf, readFileText } from './written/examination.ts';
+import type { Declaration } from './written/declaration.ts';
+import { type Examination, examine, problemOf, readFile } from './written/examination.ts';
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
+import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
 import { virtualMachine } from './worker/virtualMachine.ts';
-import { openSandbox } from './written/sandbox.ts';
+import { declarationOf, sandboxFor } from './written/languages.ts';
 
 /** The worker that reads, checks and exports a person's environment: the page goes on whatever the environment does, and can end it. */
 const post = (event: ExaminerEvent) => globalThis.postMessage(event);
 const TELL_MS = 50;
+const ALIVE_MS = 1000;
 
 type Checked = Omit<Extract<ExaminerEvent, { type: 'checked' }>, 'type'>;
 
 async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand, { type: 'check' }>): Promise<void> {
-  let told = 0;
+  let [told, latest] = [0, 0];
   const onProgress = (share: number) => {
+    latest = share;
     if (performance.now() - told < TELL_MS) return;
     told = performance.now();
     post({ type: 'progress', share });
   };
-  const wasm = await virtualMachine();
-  const examination = await examine(file.text, (declaration) => openSandbox(wasm, declaration), {
+  /** Python takes seconds to start, on a slow connection minutes: it is said that something goes on. */
+  const open = async (declaration: Declaration) => {
+    const alive = setInterval(() => post({ type: 'progress', share: latest }), ALIVE_MS);
+    try {
+      return await sandboxFor(declaration, PAGE_RUNTIMES);
+    } finally {
+      clearInterval(alive);
+    }
+  };
+  const examination = await examine(file, open, {
     episodes,
     seed,
     onProgress,
   });
-  post({ type: 'checked', ...(exports ? await exported(file, examination, wasm) : { examination, zip: null }) });
+  post({ type: 'checked', ...(exports ? await exported(file, examination) : { examination, zip: null }) });
 }
 
 /** A checked file as a zip for other frameworks. What writes it is loaded now: few ask for it. */
-async function exported(file: EnvironmentFile, examination: Examination, machine: ArrayBuffer): Promise<Checked> {
+async function exported(file: EnvironmentFile, examination: Examination): Promise<Checked> {
   if (examination.problem) return { examination, zip: null };
-  const [{ checkedExport }, { zipOf }] = await Promise.all([
+  const [{ checkedExport }, { zipOf }, machine] = await Promise.all([
     import('./written/exports/checkedExport.ts'),
     import('./formats/zip.ts'),
+    virtualMachine(),
   ]);
   try {
-    const opened = { file, declaration: readDeclaration(file.text) };
+    const opened = { file, declaration: declarationOf(file) };
     const files = checkedExport(opened, examination.report, new Uint8Array(machine));
     return { examination, zip: files && zipOf(files) };
   } catch (error) {
@@ -45,7 +57,7 @@ async function exported(file: EnvironmentFile, examination: Examination, machine
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ExaminerCommand>) => {
   if (data.type === 'read') {
-    post({ type: 'read', reading: readFileText(data.text) });
+    post({ type: 'read', reading: readFile(data.file) });
     return;
   }
   check(data).catch((error: unknown) =>

@@ -160,6 +160,7 @@ describe('imports go one way', () => {
     expect(loose.sort()).toEqual([
       'src/downloader.ts',
       'src/examiner.ts',
+      'src/python.ts',
       'src/reader.ts',
       'src/speaker.ts',
       'src/ui/main.tsx',

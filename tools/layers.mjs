@@ -56,7 +56,15 @@ export const LAYERS = [
   },
   {
     name: 'worker', // runs it for the page
-    files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/examiner.ts', 'src/worker/'],
+    files: [
+      'src/worker.ts',
+      'src/reader.ts',
+      'src/speaker.ts',
+      'src/downloader.ts',
+      'src/examiner.ts',
+      'src/python.ts',
+      'src/worker/',
+    ],
     imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'written', 'openenv', 'speaking', 'session', 'worker'],
   },
   {
@@ -87,6 +95,7 @@ export const WORKER_ADDRESSES = [
   { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
   { from: 'src/ui/environment/examinerClient.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
+  { from: 'src/worker/pythonWorker.ts', to: 'src/python.ts' },
 ];
 
 /** Regular expression source for a layer's files. @param {Layer} layer */

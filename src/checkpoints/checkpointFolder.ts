@@ -1,3 +1,4 @@
+import { type EnvironmentFile, languageOf } from '../domain/environmentFile.ts';
 export type { Files } from '../formats/zip.ts';
 
 /** The files of a checkpoint's folder. */
@@ -15,10 +16,16 @@ export const FILES = {
   manifest: 'playground.json', // by it a folder is known as this project's
   training: 'training_state.safetensors', // moments, critic, reward model, pairs
   environment: 'environment.ts', // that a person wrote, where the run trains on one
+  pythonEnvironment: 'environment.py', // the same, written in Python
   metrics: 'metrics.jsonl', // every curve, a line an update
   card: 'README.md',
   curves: 'curves.svg',
 } as const;
+
+/** The name that a run's environment has in its folder. */
+export function environmentFileName(file: Pick<EnvironmentFile, 'name'>): string {
+  return languageOf(file) === 'python' ? FILES.pythonEnvironment : FILES.environment;
+}
 
 /** Names of the files that a checkpoint of this project may have. */
 export const WRITTEN: ReadonlySet<string> = new Set(

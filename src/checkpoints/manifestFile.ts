@@ -11,7 +11,7 @@ import type { PackedRun } from '../runs/packed.ts';
 import { type Change, isChange } from '../runs/change.ts';
 import { readNames } from '../runs/run.ts';
 import type { Points } from '../runs/series.ts';
-import { bytesOf, FILES } from './checkpointFolder.ts';
+import { bytesOf, environmentFileName, FILES } from './checkpointFolder.ts';
 
 /** Names this project's folders, and the layout of what follows. */
 const FORMAT = 'rollout-playground-checkpoint';
@@ -80,7 +80,7 @@ export function readManifest(bytes: Uint8Array, metrics: Uint8Array, environment
 
 /** The text of the environment that a run trains on, as a file; none where no person wrote it. */
 export function environmentFiles({ environment }: PackedRun): readonly (readonly [string, string])[] {
-  return environment ? [[FILES.environment, environment.text]] : [];
+  return environment ? [[environmentFileName(environment), environment.text]] : [];
 }
 
 /** The environment that a manifest names, with its text. Throws FormatError where the text is missing or another one. */
@@ -90,7 +90,7 @@ function readEnvironment(named: unknown, bytes: Uint8Array | undefined): Environ
   if (!isText(name) || !isText(sum)) throw unreadable('run.environment', named, 'a name and a checksum');
   const remedy = 'Copy the file that the run was saved with.';
   const wrong = (got: string, want: string) =>
-    new FormatError([{ file: FILES.environment, place: '', got, want, remedy }]);
+    new FormatError([{ file: environmentFileName({ name }), place: '', got, want, remedy }]);
   if (!bytes) throw wrong('no such file', 'the environment that the run trains on');
   if (bytes.length > MOST_ENVIRONMENT_BYTES) throw wrong(`${bytes.length} bytes`, `at most ${MOST_ENVIRONMENT_BYTES}`);
   const file = { name: baseName(name), text: new TextDecoder().decode(bytes) };

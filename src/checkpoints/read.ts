@@ -34,7 +34,7 @@ function readOurs(files: Files): PackedRun {
   const { run, checkpoint, steps, rewardModel } = readManifest(
     files.get(FILES.manifest) ?? NOTHING,
     metrics,
-    files.get(FILES.environment),
+    files.get(FILES.environment) ?? files.get(FILES.pythonEnvironment),
   );
   const adapts = field(checkpoint, 'base') !== undefined;
   if (!adapts) needs(FILES.weights);

@@ -26,7 +26,7 @@ export interface TrainArguments {
 /** How `npm run train` is called. */
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
-  '                 [--env-file FILE.ts | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
+  '                 [--env-file FILE.ts|FILE.py | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
   '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
 ].join('\n');
 const OWN = [

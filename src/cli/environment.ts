@@ -2,6 +2,7 @@ import path from 'node:path';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport, faultsOf } from '../written/checker.ts';
 import { placeIn } from '../domain/environmentFile.ts';
+import { refusePython } from '../written/exports/checkedExport.ts';
 import type { Declaration } from '../written/declaration.ts';
 import { tryExport, writeExport } from './exportEnvironment.ts';
 import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
@@ -9,7 +10,7 @@ import { program } from './program.ts';
 
 const MOST_EPISODES = 100_000;
 const USAGE =
-  'npm run environment -- FILE.ts [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
+  'npm run environment -- FILE.ts|FILE.py [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
 
 /** `npm run environment`: checks an environment's file, and exports it on request; 1 where it has a fault. */
 async function main(args: readonly string[]): Promise<number> {
@@ -28,6 +29,7 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   if (out !== null) await tryExport(out);
   const opened = await openEnvironmentFile(file);
   const { declaration, sandbox } = opened;
+  if (out !== null) refusePython(declaration);
   const began = performance.now();
   const report = await checkEnvironment(declaration, sandbox, { episodes, seed });
   console.log(told(declaration, report, performance.now() - began, path.basename(file)));

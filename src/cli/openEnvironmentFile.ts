@@ -6,6 +6,7 @@ import { isServerAddress } from '../domain/serverAddress.ts';
 import { visible } from '../base/visible.ts';
 import { type OpenedFile, openWritten } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
+import { startPython } from './pythonThread.ts';
 
 /** Reads an environment's file. Throws FileError, and EnvironmentFileError with what is wrong in it. */
 export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
@@ -17,7 +18,7 @@ export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
       null,
     );
   }
-  return openWritten(file, await sandboxMachine());
+  return openWritten(file, { machine: sandboxMachine, python: startPython });
 }
 
 /** QuickJS, compiled to WebAssembly: the virtual machine that environments run in. */

@@ -1,4 +1,5 @@
 import { visible } from '../base/visible.ts';
+import { environmentFileName } from '../checkpoints/checkpointFolder.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
@@ -30,8 +31,9 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
     ]);
   }
   if (given === null) {
+    const saved = environmentFileName(environment ?? { name: '' });
     throw new ConfigError([
-      `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as environment.ts. Read it, then name it: --env-file ${where}/environment.ts`,
+      `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as ${saved}. Read it, then name it: --env-file ${where}/${saved}`,
     ]);
   }
   return mendedRun(run, given);

@@ -13,6 +13,8 @@ import type { Checkpoint } from '../runs/checkpoint.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import { hasBegun, standing, standingOf } from '../runs/standing.ts';
+import type { Declaration } from '../written/declaration.ts';
+import { TERMS } from '../written/languageTerms.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
 import { callerPath, freeName } from './files.ts';
@@ -49,7 +51,7 @@ async function train(asked: TrainArguments): Promise<number> {
   const { config } = resumed ?? asked;
   const base = await baseFor(config, asked);
   for (const warning of warnings(config)) console.error(said(warning));
-  if (own && 'declaration' in own && !own.declaration.hasExpert) console.error(NO_EXPERT);
+  if (own && 'declaration' in own && !own.declaration.hasExpert) console.error(noExpert(own.declaration));
   const host = { ...(await nodeHost(config.backend !== 'cpu')), ...(own && { ownEnvironment: own.environment }) };
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   if (asked.save !== null) await tryFolder(callerPath(asked.save));
@@ -76,8 +78,8 @@ async function ownEnvironment({ envFile, envServer }: TrainArguments): Promise<O
   return envServer === null ? null : openServer(envServer, NODE_SOCKETS);
 }
 
-const NO_EXPERT =
-  'The class has no expert(). The warm start imitates random calls, and the expert’s score below is that of a player that gives up at once.';
+const noExpert = ({ language }: Declaration) =>
+  `The class has no ${TERMS[language].expert}. The warm start imitates random calls, and the expert’s score below is that of a player that gives up at once.`;
 
 /** The checkpoint that the run puts adapters beside; null for a model of its own. */
 function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheckpoint | null> {

@@ -6,6 +6,14 @@ export interface EnvironmentFile {
   readonly text: string;
 }
 
+/** What an environment is written in. */
+export type EnvironmentLanguage = 'typescript' | 'python';
+
+/** The language of a file, by the end of its name: Python for `.py`, TypeScript for every other. */
+export function languageOf({ name }: Pick<EnvironmentFile, 'name'>): EnvironmentLanguage {
+  return /\.py$/i.test(name.trim()) ? 'python' : 'typescript';
+}
+
 /** What is wrong with an environment's file, with its place. */
 export class EnvironmentFileError extends Error {
   override readonly name: string = 'EnvironmentFileError';

@@ -1,8 +1,8 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { isServerAddress } from '../domain/serverAddress.ts';
 import type { Host } from '../session/host.ts';
+import { PAGE_RUNTIMES } from './pageRuntimes.ts';
 import { PAGE_SOCKETS } from './pageSockets.ts';
-import { virtualMachine } from './virtualMachine.ts';
 
 /** How a session opens the environment that a person wrote, or the server that they named; what reads and runs it is only loaded then. */
 export function writtenFile(file: EnvironmentFile): Pick<Required<Host>, 'ownEnvironment'> {
@@ -12,8 +12,8 @@ export function writtenFile(file: EnvironmentFile): Pick<Required<Host>, 'ownEnv
         const { openServer } = await import('../openenv/openServer.ts');
         return openServer(file.text, PAGE_SOCKETS).environment(speaking);
       }
-      const [{ openWritten }, wasm] = await Promise.all([import('../written/openWritten.ts'), virtualMachine()]);
-      return openWritten(file, wasm).environment(speaking);
+      const { openWritten } = await import('../written/openWritten.ts');
+      return openWritten(file, PAGE_RUNTIMES).environment(speaking);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Declaration } from './declaration.ts';
+import { TERMS } from './languageTerms.ts';
 import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
 import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -52,7 +53,8 @@ export async function checkEnvironment(
     onProgress,
   }: { readonly episodes: number; readonly seed: number; readonly onProgress?: (share: number) => void },
 ): Promise<CheckReport> {
-  const { tools } = declaration;
+  const { tools, language } = declaration;
+  const terms = TERMS[language];
   const sandbox = await open();
   const rules = classSettings(sandbox.statics);
   const tasks = tasksOf(rules, episodes);
@@ -83,7 +85,7 @@ export async function checkEnvironment(
         found.add('warning', `A tool’s answer of ${cut} characters was cut. Return a shorter one.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
       if (Object.keys(rules.weights).length > 0 && !Object.hasOwn(rules.weights, name))
-        found.add('warning', `static weights has no entry for the reward part ${name}, so its weight is 1.`, null);
+        found.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
   const again = await open();
@@ -104,7 +106,7 @@ export async function checkEnvironment(
     if (first && transcript(first) !== transcript(play)) {
       found.add(
         'fault',
-        `The same calls gave a different episode the second time (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep all state of an episode in \`this\`, and set all of it in reset().`,
+        `The same calls gave a different episode the second time (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep all state of an episode in \`${terms.self}\`, and set all of it in reset().`,
         null,
       );
     }
@@ -116,19 +118,19 @@ export async function checkEnvironment(
   if (byExpert === null)
     found.add(
       'warning',
-      'The class has no expert(). Training starts by imitating random calls, and there is no score to compare with.',
+      `The class has no ${terms.expert}. Training starts by imitating random calls, and there is no score to compare with.`,
       null,
     );
   else if (!broken && byExpert <= byChance)
     found.add(
       'fault',
-      `The expert earns ${byExpert.toFixed(2)} and random calls earn ${byChance.toFixed(2)}. If nothing beats chance, something is wrong with expert() or getReward().`,
+      `The expert earns ${byExpert.toFixed(2)} and random calls earn ${byChance.toFixed(2)}. If nothing beats chance, something is wrong with ${terms.expert} or ${terms.reward}.`,
       null,
     );
   if (!broken && byExpert !== null && byNonsense >= byExpert)
     found.add(
       'fault',
-      `Nonsense calls earn ${byNonsense.toFixed(2)}, no less than the expert (${byExpert.toFixed(2)}). Check getReward().`,
+      `Nonsense calls earn ${byNonsense.toFixed(2)}, no less than the expert (${byExpert.toFixed(2)}). Check ${terms.reward}.`,
       null,
     );
   if (experts && !broken) {

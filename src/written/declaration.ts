@@ -2,20 +2,21 @@ import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 import { transform } from 'sucrase';
 import { visible } from '../base/visible.ts';
-import { EnvironmentFileError } from '../domain/environmentFile.ts';
+import { EnvironmentFileError, type EnvironmentLanguage } from '../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 
 export { EnvironmentFileError };
 
 /** An environment's file, read but not run. */
 export interface Declaration {
+  readonly language: EnvironmentLanguage;
   readonly name: string;
   /** The comment before the class: what the agent is told of the task. */
   readonly description: string;
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that knows how to do it
   readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is no call
-  /** The file as JavaScript that assigns its class to `exports.default`; lines are those of the file. */
+  /** TypeScript as JavaScript that assigns its class to `exports.default`, Python as it is; lines are those of the file. */
   readonly code: string;
 }
 
@@ -85,6 +86,7 @@ export function readDeclaration(source: string): Declaration {
     );
   }
   return {
+    language: 'typescript',
     name: text(named),
     description: commentBefore(exported, text)?.says ?? '',
     tools: tools.faces,

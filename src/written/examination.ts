@@ -1,7 +1,8 @@
 import { type CheckReport, checkEnvironment } from './checker.ts';
 import { classSettings, weightedReward } from './classSettings.ts';
-import { EnvironmentFileError } from '../domain/environmentFile.ts';
-import { type Declaration, readDeclaration } from './declaration.ts';
+import { type EnvironmentFile, EnvironmentFileError } from '../domain/environmentFile.ts';
+import type { Declaration } from './declaration.ts';
+import { declarationOf } from './languages.ts';
 import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -39,9 +40,9 @@ export type Examination =
 const FIRST_TASKS = [2, 20];
 
 /** Reads a file; nothing of it runs. */
-export function readFileText(text: string): Reading {
+export function readFile(file: EnvironmentFile): Reading {
   try {
-    const { name, description, tools, hasExpert } = readDeclaration(text);
+    const { name, description, tools, hasExpert } = declarationOf(file);
     return { problem: null, declared: { name, description, tools, hasExpert } };
   } catch (error) {
     return { problem: problemOf(error) };
@@ -50,12 +51,12 @@ export function readFileText(text: string): Reading {
 
 /** Checks a file and plays one episode to look at. `open` opens a new sandbox with an environment in it. */
 export async function examine(
-  text: string,
+  file: EnvironmentFile,
   open: (declaration: Declaration) => Promise<Sandbox>,
   options: { readonly episodes: number; readonly seed: number; readonly onProgress: (share: number) => void },
 ): Promise<Examination> {
   try {
-    const declaration = readDeclaration(text);
+    const declaration = declarationOf(file);
     const { episodes, seed } = options;
     const again = () => open(declaration);
     const sample = await sampleOf(declaration, again, seed);

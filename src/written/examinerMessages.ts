@@ -3,7 +3,7 @@ import type { Examination, Reading } from './examination.ts';
 
 /** What the page asks of the worker that examines an environment's file. */
 export type ExaminerCommand =
-  | { readonly type: 'read'; readonly text: string } // nothing of it runs
+  | { readonly type: 'read'; readonly file: EnvironmentFile } // nothing of it runs
   | {
       readonly type: 'check';
       readonly file: EnvironmentFile;

@@ -1,24 +1,25 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Speaking } from '../envs/speech.ts';
-import { type Declaration, readDeclaration } from './declaration.ts';
-import { openSandbox, type Sandbox } from './sandbox.ts';
+import type { Declaration } from './declaration.ts';
+import { declarationOf, type Runtimes, sandboxFor } from './languages.ts';
+import type { Sandbox } from './sandbox.ts';
 import { writtenEnvironment } from './writtenEnvironment.ts';
 
 /** An environment's file, read but not run, and ways to run it. */
 export interface OpenedFile {
   readonly file: EnvironmentFile;
   readonly declaration: Declaration;
-  /** Opens a virtual machine of its own with the environment in it. Throws EnvironmentFileError. */
+  /** Opens a sandbox of its own with the environment in it. Throws EnvironmentFileError. */
   readonly sandbox: () => Promise<Sandbox>;
   /** The environment to train on, for an agent that speaks so. Throws EnvironmentFileError. */
   readonly environment: (speaking: Speaking) => Promise<ToolEnv>;
 }
 
-/** Reads an environment's file. `machine` is QuickJS as `quickjs-wasi/quickjs.wasm` has it. Throws EnvironmentFileError with what is wrong in the file. */
-export function openWritten(file: EnvironmentFile, machine: BufferSource): OpenedFile {
-  const declaration = readDeclaration(file.text);
-  const sandbox = () => openSandbox(machine, declaration);
+/** Reads an environment's file. Throws EnvironmentFileError with what is wrong in the file. */
+export function openWritten(file: EnvironmentFile, runtimes: Runtimes): OpenedFile {
+  const declaration = declarationOf(file);
+  const sandbox = () => sandboxFor(declaration, runtimes);
   return {
     ...{ file, declaration, sandbox },
     environment: async (speaking) => writtenEnvironment(declaration, await sandbox(), speaking),

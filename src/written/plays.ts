@@ -1,5 +1,5 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
 import type { ChanceKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
 /** Which task: tasks of training and of the test differ by index, never by luck. */
@@ -213,12 +213,18 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Values):
     const value = values[key];
     if (value === undefined) return `${name} needs the argument ${key}`;
     if (typeof parameter === 'string') continue;
-    if (typeof value !== parameter.type) return `${key} of ${name} has to be a ${parameter.type}`;
+    if (!isOf(value, parameter.type)) {
+      return `${key} of ${name} has to be ${parameter.type === 'integer' ? 'an' : 'a'} ${parameter.type}`;
+    }
     if (parameter.choices && !parameter.choices.some((choice) => choice === value)) {
       return `${key} of ${name} has to be one of ${parameter.choices.join(', ')}`;
     }
   }
   return null;
+}
+
+function isOf(value: unknown, type: ParameterType): boolean {
+  return type === 'integer' ? Number.isSafeInteger(value) : typeof value === type;
 }
 
 /** A player who calls a tool at random, with words that were said to it, or small numbers. */
@@ -228,7 +234,7 @@ export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser 
     const heard =
       [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
     return someCall(tools, draw, (type) =>
-      type === 'number' ? draw.int(16) : heard.length > 0 ? draw.pick(heard) : 'a',
+      isNumeric(type) ? draw.int(16) : heard.length > 0 ? draw.pick(heard) : 'a',
     );
   };
 }
@@ -253,10 +259,16 @@ export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Choose
   return ({ replies }, episode) => {
     const draw = random(seed, Purpose.inputDependence, episode, replies.length);
     return someCall(tools, draw, (type) =>
-      type === 'number' ? draw.pick([-1, 0.5, 1e308, -1e-308, 2 ** 53]) : draw.pick(NONSENSE),
+      type === 'integer'
+        ? draw.pick([-1, 2 ** 31, -(2 ** 53) + 1])
+        : type === 'number'
+          ? draw.pick([-1, 0.5, 1e308, -1e-308, 2 ** 53])
+          : draw.pick(NONSENSE),
     );
   };
 }
+
+const isNumeric = (type: string) => type === 'number' || type === 'integer';
 
 function someCall(tools: readonly ToolFace[], draw: Random, value: (type: string) => unknown): Move | null {
   if (tools.length === 0) return { answer: String(value('string')) };

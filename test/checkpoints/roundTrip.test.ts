@@ -77,7 +77,9 @@ it('a folder has the files of a Hugging Face model, and says in its card what it
   const running = await open({ critic: 'shared' });
   await to(running, 2);
   const files = checkpointFiles(await packed(running));
-  expect([...files.keys()].sort()).toEqual([...WRITTEN].filter((name) => name !== FILES.environment).sort());
+  expect([...files.keys()].sort()).toEqual(
+    [...WRITTEN].filter((name) => name !== FILES.environment && name !== FILES.pythonEnvironment).sort(),
+  );
   const card = new TextDecoder().decode(files.get(FILES.card));
   expect(card).toContain('# a \\<b\\>run\\</b\\> \\| of \\*tests\\*'); // a name is text, never markup
   expect(card).toMatch(/greedy \| [\d.]+ % \| all 16 tasks, seed 7 \| 2 \|/); // none is sampled: no interval

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { examine, readFileText } from '../../src/written/examination.ts';
+import { examine, readFile } from '../../src/written/examination.ts';
 import { acting, sandboxOf } from './machine.ts';
 
 const options = { seed: 1, onProgress: () => undefined };
 const open = (source: string) => () => sandboxOf(source);
+const file = (text: string) => ({ name: 'mine.ts', text });
 const WORDS = readFileSync('public/environments/guessTheWord.ts', 'utf8');
 
 test('a sound environment is played in full, says how far it is in order, and shows an episode of its expert', async () => {
   const shares: number[] = [];
-  const found = await examine(WORDS, open(WORDS), {
+  const found = await examine(file(WORDS), open(WORDS), {
     episodes: 100,
     seed: 1,
     onProgress: (share) => shares.push(share),
@@ -27,7 +28,7 @@ test('a sound environment is played in full, says how far it is in order, and sh
 
 test('one whose episodes break is played on two tasks only: what never ends takes long each time', async () => {
   const source = acting('for (;;);');
-  const found = await examine(source, open(source), { ...options, episodes: 1000 });
+  const found = await examine(file(source), open(source), { ...options, episodes: 1000 });
   if (found.problem) throw new Error(found.problem.says);
   expect(found.stopped).toBe(true);
   expect(found.report.findings[0]).toMatchObject({ kind: 'fault', line: expect.any(Number) as number });
@@ -37,9 +38,13 @@ test('one whose episodes break is played on two tasks only: what never ends take
 test('what keeps a file from being read or loaded has its line', async () => {
   const broken =
     'export default class A {\n  reset() { return "a" }\n  getReward() { return 1 }\n  act(a: Date): string {}\n}';
-  expect(readFileText(broken).problem).toMatchObject({ line: 4 });
-  expect(await examine(broken, open(broken), { ...options, episodes: 5 })).toMatchObject({ problem: { line: 4 } });
+  expect(readFile(file(broken)).problem).toMatchObject({ line: 4 });
+  expect(await examine(file(broken), open(broken), { ...options, episodes: 5 })).toMatchObject({
+    problem: { line: 4 },
+  });
   const thrower = acting('return "";', 'throw new Error("no");');
-  expect(readFileText(thrower).problem).toBeNull();
-  expect(await examine(thrower, open(thrower), { ...options, episodes: 5 })).toMatchObject({ problem: { line: 1 } });
+  expect(readFile(file(thrower)).problem).toBeNull();
+  expect(await examine(file(thrower), open(thrower), { ...options, episodes: 5 })).toMatchObject({
+    problem: { line: 1 },
+  });
 });

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { languageOf } from '../../domain/environmentFile.ts';
 import type { Examination } from '../../written/examination.ts';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
@@ -59,6 +60,7 @@ function train(): void {
 
 function Outcome() {
   const state = useEnvironment((s) => s.check);
+  const python = useEnvironment((s) => languageOf(s.file) === 'python');
   const stale = useEnvironment((s) => s.check !== null && s.check.text !== s.file.text);
   if (state?.state === 'running') {
     return (
@@ -72,6 +74,12 @@ function Outcome() {
   }
   return (
     <div className="stack" role="status">
+      {state === null && python && (
+        <p className="soft" data-testid="python-note">
+          <b>Check</b> and <b>Train on it</b> load Python (6 MB, once). It runs in a worker without network, storage or
+          files, with Python’s standard library alone.
+        </p>
+      )}
       {state === null && (
         <p className="soft">
           The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with your expert, with random calls and with

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useId, useState } from 'react';
+import { languageOf } from '../../domain/environmentFile.ts';
 import { noteAddress } from '../address/lastAddress.ts';
 import { routeOf } from '../address/hash.ts';
 import { Header } from '../shell/Header.tsx';
@@ -17,6 +18,7 @@ const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Edito
 /** The screen on which a person writes an environment: the editor, and beside it the check. */
 export function Environment() {
   const corrections = useLinkedFile();
+  const python = useEnvironment((s) => languageOf(s.file) === 'python');
   const byLink = useEnvironment((s) => s.file.byLink);
   const refused = useEnvironment((s) => s.refused);
   const keys = useId();
@@ -42,12 +44,12 @@ export function Environment() {
         <div className="environment-body">
           <section className="environment-file" aria-label="The file">
             <Suspense fallback={<div className="editor" aria-busy="true" />}>
-              <Editor label="Environment, as TypeScript" describedBy={keys} />
+              <Editor label={python ? 'Environment, as Python' : 'Environment, as TypeScript'} describedBy={keys} />
             </Suspense>
             <div className="row between">
               <ReadingLine />
               <p id={keys} className="faint small">
-                Tab indents. Esc, then Tab leaves the editor. Ctrl Space suggests code.
+                Tab indents. Esc, then Tab leaves the editor.{!python && ' Ctrl Space suggests code.'}
               </p>
             </div>
           </section>

@@ -1,10 +1,11 @@
 import { useId, useRef, useState } from 'react';
+import { type EnvironmentLanguage, languageOf } from '../../domain/environmentFile.ts';
 import { download } from '../export/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { CopyField } from '../share/CopyField.tsx';
 import { pageAddress } from '../share/sharedAddress.ts';
 import { environmentHash } from './environmentAddress.ts';
-import { bringBack, openFile, place, rename, useEnvironment } from './environmentStore.ts';
+import { bringBack, chooseLanguage, openFile, place, rename, useEnvironment } from './environmentStore.ts';
 import { ExportEnvironment } from './ExportEnvironment.tsx';
 import { TEMPLATES } from './templates.ts';
 
@@ -26,6 +27,7 @@ export function EnvironmentBar() {
         value={name}
         onChange={({ target }) => rename(target.value)}
       />
+      <LanguageChoice language={languageOf({ name })} />
       <button type="button" aria-haspopup="dialog" onClick={() => setDialog('templates')}>
         Start from…
       </button>
@@ -51,7 +53,7 @@ export function EnvironmentBar() {
       </label>
       <input
         {...{ id, ref: input, type: 'file', hidden: true }}
-        accept=".ts,.js,.mts,text/typescript"
+        accept=".ts,.js,.mts,.py,text/typescript,text/x-python"
         onChange={({ currentTarget }) => {
           const [file] = currentTarget.files ?? [];
           if (file) void openFile(file);
@@ -65,9 +67,35 @@ export function EnvironmentBar() {
   );
 }
 
+const LANGUAGES: readonly (readonly [EnvironmentLanguage, string])[] = [
+  ['typescript', 'TypeScript'],
+  ['python', 'Python (loads 6 MB once)'],
+];
+
+/** The language of the file. Another one brings another file: the one that stood here before, or a template. */
+function LanguageChoice({ language }: { readonly language: EnvironmentLanguage }) {
+  return (
+    <select
+      aria-label="Language"
+      value={language}
+      onChange={({ target }) => {
+        const chosen = LANGUAGES.find(([name]) => name === target.value);
+        if (chosen) chooseLanguage(chosen[0]);
+      }}
+    >
+      {LANGUAGES.map(([name, label]) => (
+        <option key={name} value={name}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function save(): void {
   const { name, text } = useEnvironment.getState().file;
-  download(name.trim() || 'environment.ts', 'text/typescript', text);
+  const python = languageOf({ name }) === 'python';
+  download(name.trim() || 'environment.ts', python ? 'text/x-python' : 'text/typescript', text);
 }
 
 interface Closing {

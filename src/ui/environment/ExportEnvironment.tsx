@@ -1,3 +1,4 @@
+import { languageOf } from '../../domain/environmentFile.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
@@ -9,7 +10,10 @@ interface Props {
 
 /** Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result. */
 export function ExportEnvironment({ close }: Props) {
-  const byLink = useEnvironment((s) => s.file.byLink);
+  const { name, byLink } = useEnvironment((s) => s.file);
+  const declared = useEnvironment((s) => s.reading?.found.problem === null && s.reading.found.declared.name);
+  if (languageOf({ name }) === 'python')
+    return <PythonExport name={name} declared={declared || 'MyTask'} close={close} />;
   return (
     <Dialog title="Export this environment" className="export-environment" onClose={close}>
       <div className="stack">
@@ -34,6 +38,26 @@ export function ExportEnvironment({ close }: Props) {
             Check and export
           </button>
         </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A class in Python needs no export: TRL takes it as it is. */
+function PythonExport({ name, declared, close }: Props & { readonly name: string; readonly declared: string }) {
+  const module = name.trim().replace(/\.py$/i, '');
+  return (
+    <Dialog title="Train on it elsewhere" className="export-environment" onClose={close}>
+      <div className="stack">
+        <p>TRL trains on this file as it is. Save it beside your script and name its class:</p>
+        <pre>
+          from {module} import {declared}
+          {'\n'}GRPOTrainer(…, environment_factory={declared})
+        </pre>
+        <p className="soft">
+          Exports for verifiers, OpenEnv and verl are made of classes in TypeScript only. TRL draws chance as the file
+          does; this page seeds <span className="mono">random</span> for each episode.
+        </p>
       </div>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 import type { CheckReport } from '../../written/checker.ts';
 
 const PLAYERS = [
-  { player: 'expert', doc: 'your expert()' },
+  { player: 'expert', doc: 'your expert' },
   { player: 'chance', doc: 'random calls' },
   { player: 'nonsense', doc: 'broken calls' },
 ] as const;

@@ -1,16 +1,20 @@
+import { languageOf } from '../../domain/environmentFile.ts';
 import type { Parameter } from '../../text/toolSchema.ts';
 import { useEnvironment } from './environmentStore.ts';
 
 /** The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read. */
 export function ToolList() {
   const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
+  const python = useEnvironment((s) => languageOf(s.file) === 'python');
   if (!declared) return null;
   const { description, tools } = declared;
   return (
     <section className="panel stack" aria-labelledby="tools-title" data-testid="tools">
       <h2 id="tools-title">Task and tools</h2>
       {description === '' ? (
-        <p className="faint">Write a comment before the class to describe the task.</p>
+        <p className="faint">
+          {python ? 'Write a docstring in the class' : 'Write a comment before the class'} to describe the task.
+        </p>
       ) : (
         <p>{description}</p>
       )}

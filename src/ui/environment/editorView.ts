@@ -1,9 +1,10 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
+import { python } from '@codemirror/lang-python';
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { EditorState } from '@codemirror/state';
+import { EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -13,12 +14,23 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
+import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import { complete } from './completions.ts';
 import { useEnvironment, write } from './environmentStore.ts';
 
 interface Labels {
   readonly label: string;
   readonly describedBy: string; // id of what says how to leave it
+}
+
+/** How a file is coloured, indented and completed. */
+function inLanguage(file: EnvironmentFile): Extension {
+  return languageOf(file) === 'python'
+    ? [python(), indentUnit.of('    '), EditorState.tabSize.of(4)]
+    : [
+        ...[javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2)],
+        autocompletion({ override: [complete], icons: false }),
+      ];
 }
 
 /** Shows what is being written in `parent` until the returned function is called. */
@@ -30,10 +42,8 @@ export function showEditor(parent: HTMLElement, { label, describedBy }: Labels):
       extensions: [
         ...[lineNumbers(), highlightActiveLineGutter(), lintGutter(), highlightSpecialChars(), drawSelection()],
         ...[history(), indentOnInput(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
-        ...[indentUnit.of('  '), EditorState.tabSize.of(2)],
-        javascript({ typescript: true }),
         syntaxHighlighting(classHighlighter),
-        autocompletion({ override: [complete], icons: false }),
+        inLanguage(useEnvironment.getState().file),
         keymap.of([
           ...closeBracketsKeymap,
           ...defaultKeymap,

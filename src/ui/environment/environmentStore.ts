@@ -1,11 +1,16 @@
 import { create } from 'zustand';
-import { type EnvironmentFile, MOST_ENVIRONMENT_BYTES } from '../../domain/environmentFile.ts';
+import {
+  type EnvironmentFile,
+  type EnvironmentLanguage,
+  languageOf,
+  MOST_ENVIRONMENT_BYTES,
+} from '../../domain/environmentFile.ts';
 import type { Examination, Reading } from '../../written/examination.ts';
 import { isRecord } from '../../base/jsonRecord.ts';
 import { visible } from '../address/addressText.ts';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
-import { FIRST_TEMPLATE, TEMPLATES } from './templates.ts';
+import { FIRST_TEMPLATES, TEMPLATES } from './templates.ts';
 
 interface Written extends EnvironmentFile {
   /** It came by a link, so somebody else may have written it. */
@@ -25,7 +30,11 @@ interface EnvironmentState {
   readonly wanted: { readonly line: number } | null;
   /** It will be there after a reload. */
   readonly kept: boolean;
-  readonly reading: { readonly text: string; readonly found: Reading } | null;
+  readonly reading: {
+    readonly text: string;
+    readonly language: EnvironmentLanguage;
+    readonly found: Reading;
+  } | null;
   readonly check:
     | { readonly state: 'running'; readonly text: string; readonly share: number }
     | {
@@ -90,13 +99,25 @@ export async function openFile(given: File): Promise<void> {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await given.arrayBuffer());
     place({ name: given.name, text: text.replaceAll('\r\n', '\n') }, false);
   } catch {
-    refuse('isn’t UTF-8 text. Choose a TypeScript file.');
+    refuse('isn’t UTF-8 text. Choose a TypeScript or Python file.');
   }
 }
 
 function firstFile(): Written {
-  const first = TEMPLATES.find(({ file }) => file.name === FIRST_TEMPLATE);
-  return { name: FIRST_TEMPLATE, text: first?.file.text ?? '', byLink: false };
+  return { ...firstTemplate('typescript'), byLink: false };
+}
+
+function firstTemplate(language: EnvironmentLanguage): EnvironmentFile {
+  const name = FIRST_TEMPLATES[language];
+  return { name, text: TEMPLATES.find(({ file }) => file.name === name)?.file.text ?? '' };
+}
+
+/** Goes on in another language: with the file that stood here before, if it is in that one, else with the language's first template. */
+export function chooseLanguage(language: EnvironmentLanguage): void {
+  const { file, before } = useEnvironment.getState();
+  if (languageOf(file) === language) return;
+  if (before && languageOf(before) === language) bringBack();
+  else place(firstTemplate(language), false);
 }
 
 function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {

@@ -1,3 +1,4 @@
+import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import { download } from '../export/fileDownload.ts';
 import { ExaminerClient } from './examinerClient.ts';
 import { useEnvironment } from './environmentStore.ts';
@@ -7,14 +8,14 @@ export const TASKS_PLAYED = 1000;
 const SEED = 1;
 
 let reader: ExaminerClient | null = null;
-let asked: string | null = null; // the text that is being read
+let asked: EnvironmentFile | null = null; // that is being read
 let checker: ExaminerClient | null = null;
 
 /** Reads what stands in the editor whenever it changes; nothing of it runs. Returns a function that stops. */
 export function keepReading(): () => void {
   read();
   const stop = useEnvironment.subscribe(({ file }, before) => {
-    if (file.text !== before.file.text) read();
+    if (file.text !== before.file.text || languageOf(file) !== languageOf(before.file)) read();
   });
   return () => {
     stop();
@@ -26,12 +27,14 @@ export function keepReading(): () => void {
 /** Asks for the newest text; one is read at a time, and those between are skipped. */
 function read(): void {
   const { file, reading } = useEnvironment.getState();
-  if (asked !== null || reading?.text === file.text) return;
+  if (asked !== null || (reading?.text === file.text && reading.language === languageOf(file))) return;
   reader ??= new ExaminerClient(
     {
       onEvent: (event) => {
         if (event.type !== 'read' || asked === null) return;
-        useEnvironment.setState({ reading: { text: asked, found: event.reading } });
+        useEnvironment.setState({
+          reading: { text: asked.text, language: languageOf(asked), found: event.reading },
+        });
         asked = null;
         read();
       },
@@ -39,8 +42,8 @@ function read(): void {
     },
     false,
   );
-  asked = file.text;
-  reader.send({ type: 'read', text: asked });
+  asked = { name: file.name, text: file.text };
+  reader.send({ type: 'read', file: asked });
 }
 
 /** Plays what stands in the editor, in a worker of its own. */

@@ -1,6 +1,6 @@
-import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { type EnvironmentFile, type EnvironmentLanguage, languageOf } from '../../domain/environmentFile.ts';
 
-const TEXTS = import.meta.glob<string>(['../../../public/environments/*.ts', '!**/*.d.ts'], {
+const TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}', '!**/*.d.ts'], {
   query: '?raw',
   import: 'default',
   eager: true,
@@ -10,28 +10,37 @@ const TEXTS = import.meta.glob<string>(['../../../public/environments/*.ts', '!*
 export interface Template {
   readonly file: EnvironmentFile;
   readonly title: string; // its name in words
-  readonly sentence: string; // the first one of the comment before its class
+  readonly sentence: string; // the first one of what its class says of itself
 }
+
+/** What a class says of itself, in each language. */
+const COMMENTS: Readonly<Record<EnvironmentLanguage, RegExp>> = {
+  typescript: /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export default class/,
+  python: /^class \w+:\s*"""([^]*?)"""/m,
+};
 
 /** The shipped environments; whatever lies in their folder is here. */
 export const TEMPLATES: readonly Template[] = Object.entries(TEXTS)
   .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
-  .map((file) => ({ file, title: titleOf(file.name), sentence: sentenceOf(file.text) }));
+  .map((file) => ({ file, title: titleOf(file.name), sentence: sentenceOf(file) }));
 
-/** What stands in the editor on a first visit. */
-export const FIRST_TEMPLATE = 'guessTheWord.ts';
+/** The template of each language that comes first; the one in TypeScript stands in the editor on a first visit. */
+export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
+  typescript: 'guessTheWord.ts',
+  python: 'hiddenWord.py',
+};
 
 /** `guessTheWord.ts` in words: Guess the word. */
 function titleOf(name: string): string {
   const words = name
-    .replace(/\.ts$/, '')
+    .replace(/\.(ts|py)$/, '')
     .replaceAll(/(?=[A-Z])/g, ' ')
     .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function sentenceOf(text: string): string {
-  const comment = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export default class/.exec(text)?.[1] ?? '';
+function sentenceOf(file: EnvironmentFile): string {
+  const comment = COMMENTS[languageOf(file)].exec(file.text)?.[1] ?? '';
   const words = comment
     .replaceAll(/\n\s*\*/g, ' ')
     .replaceAll(/\s+/g, ' ')

@@ -1,4 +1,5 @@
 import { type CheckReport, faultsOf } from '../checker.ts';
+import { type Declaration, EnvironmentFileError } from '../declaration.ts';
 import { exportFolder } from './exportFolder.ts';
 import type { EnvironmentToExport } from './exportInput.ts';
 
@@ -11,6 +12,16 @@ export function checkedExport(
   report: CheckReport,
   machine: Uint8Array,
 ): ReadonlyMap<string, Uint8Array> | null {
+  refusePython(declaration);
   if (faultsOf(report).length > 0) return null;
   return exportFolder({ file, declaration, settings: report.settled, machine });
+}
+
+/** Throws EnvironmentFileError where a class is in Python: exports are made of TypeScript, and TRL needs none. */
+export function refusePython({ language, name }: Pick<Declaration, 'language' | 'name'>): void {
+  if (language !== 'python') return;
+  throw new EnvironmentFileError(
+    `A class in Python isn’t exported. TRL trains on the file as it is: environment_factory=${name}.`,
+    null,
+  );
 }

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import playground from '../written/python/episodes.py?raw';
+import type { PythonFiles } from '../written/python/interpreter.ts';
+import type { StartPython } from '../written/python/pythonSandbox.ts';
+import { threadPrograms, type ThreadPrograms } from '../written/python/threadPrograms.ts';
+
+/** The thread in JavaScript as Node runs it: a bundle has no file of its own for it. All it needs of Node is taken before the realm is bare. */
+const THREAD = `'use strict';
+const { parentPort, workerData: { programs, files, shared } } = require('node:worker_threads');
+const { runInThisContext } = require('node:vm');
+const post = parentPort.postMessage.bind(parentPort);
+const now = performance.now.bind(performance);
+const prepared = (name) => runInThisContext("(function (exports) { 'use strict'; " + programs[name] + '\\n})', { filename: name + '.js' });
+const run = (program) => { const exports = {}; program(exports); return exports; };
+const [realm, talking, interpreter] = ['realm', 'talk', 'interpreter'].map((name) => run(prepared(name)));
+const [loader, module_] = ['loader', 'module'].map(prepared);
+(async () => {
+  realm.bareRealm();
+  interpreter.furnish(files, now);
+  const talk = talking.talkOf('thread', shared);
+  const answer = await interpreter.startPython({ ...run(loader), ...run(module_) }, files.playground, talk, talking.Place);
+  post('begun');
+  interpreter.serveForever(answer, talking, talk);
+})().catch((error) => post({ failed: String(error) }));
+`;
+
+let read: { readonly programs: ThreadPrograms; readonly files: PythonFiles } | null = null;
+
+/** Starts Python in a thread of Node. It doesn't keep the process alive. */
+export const startPython: StartPython = (shared) => {
+  read ??= readPyodide();
+  const worker = new Worker(THREAD, { eval: true, env: {}, stdin: false, workerData: { ...read, shared } });
+  const begun = new Promise<void>((resolve, reject) => {
+    worker.once('message', (told: unknown) => {
+      worker.unref(); // not before: a process that waits for this and nothing else would end
+      if (told === 'begun') resolve();
+      else reject(new Error(`Python could not be started: ${JSON.stringify(told)}`));
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('Python ended as it was started.')));
+  });
+  return { begun, end: () => void worker.terminate() };
+};
+
+function readPyodide(): NonNullable<typeof read> {
+  const { resolve } = createRequire(import.meta.url);
+  const bytes = (name: string) => new Uint8Array(readFileSync(resolve(`pyodide/${name}`))).buffer;
+  const text = (name: string) => readFileSync(resolve(`pyodide/${name}`), 'utf8');
+  return {
+    programs: threadPrograms(text('pyodide.mjs'), text('pyodide.asm.mjs')),
+    files: { machine: bytes('pyodide.asm.wasm'), library: bytes('python_stdlib.zip'), playground },
+  };
+}

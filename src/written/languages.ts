@@ -1,0 +1,24 @@
+import { type EnvironmentFile, languageOf } from '../domain/environmentFile.ts';
+import { type Declaration, readDeclaration } from './declaration.ts';
+import { readPython } from './python/pythonDeclaration.ts';
+import { openPythonSandbox, type StartPython } from './python/pythonSandbox.ts';
+import { openSandbox, type Sandbox } from './sandbox.ts';
+
+/** What environments run in. Nothing of it is loaded before a sandbox is opened. */
+export interface Runtimes {
+  /** QuickJS as `quickjs-wasi/quickjs.wasm` has it, for TypeScript. */
+  readonly machine: () => Promise<BufferSource>;
+  readonly python: StartPython;
+}
+
+/** Reads an environment's file in its language; nothing of it runs. Throws EnvironmentFileError. */
+export function declarationOf(file: EnvironmentFile): Declaration {
+  return languageOf(file) === 'python' ? readPython(file.text) : readDeclaration(file.text);
+}
+
+/** Opens a sandbox with an environment in it. Throws EnvironmentFileError where the file fails as it is loaded. */
+export async function sandboxFor(declaration: Declaration, { machine, python }: Runtimes): Promise<Sandbox> {
+  return declaration.language === 'python'
+    ? openPythonSandbox(python, declaration)
+    : openSandbox(await machine(), declaration);
+}

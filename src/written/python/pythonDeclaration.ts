@@ -1,0 +1,163 @@
+import type { SyntaxNode } from '@lezer/common';
+import { parser } from '@lezer/python';
+import { visible } from '../../base/visible.ts';
+import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
+import { type Declaration, EnvironmentFileError } from '../declaration.ts';
+import { docstringOf } from './docstring.ts';
+
+/** A method of a class, its own or of a class that it inherits from. */
+interface Method {
+  readonly node: SyntaxNode; // FunctionDefinition
+  readonly decorators: readonly string[];
+}
+
+const NOT_TOOLS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
+
+/**
+ * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, as TRL's `environment_factory` takes it.
+ * Its public methods are tools; type hints and Google-style docstrings become the tools' schema. Nothing of the file is run. Throws
+ * EnvironmentFileError.
+ */
+export function readPython(source: string): Declaration {
+  const text = (node: SyntaxNode) => source.slice(node.from, node.to);
+  const lineOf = (at: number) => source.slice(0, at).split('\n').length;
+  const classes = new Map<string, SyntaxNode>();
+  for (const statement of childrenOf(parser.parse(source).topNode)) {
+    const node = statement.name === 'DecoratedStatement' ? statement.getChild('ClassDefinition') : statement;
+    const name = node?.name === 'ClassDefinition' ? node.getChild('VariableName') : null;
+    if (node && name) classes.set(text(name), node);
+  }
+  const all = [...classes].map(([name, node]) => ({ name, node, methods: methodsOf(node, classes, text) }));
+  const found = all.findLast(({ methods }) => methods.has('reset') && methods.has('get_reward'));
+  if (!found) {
+    const last = all.findLast(({ methods }) => methods.has('reset') || methods.has('get_reward')) ?? all.at(-1);
+    if (!last) throw new EnvironmentFileError('The file has no class to train on. Write `class MyTask:`.', null);
+    const says = last.methods.has('reset')
+      ? 'The class has no `get_reward(self)`. Add it: it returns the reward of the episode.'
+      : 'The class has no `reset(self, **kwargs)`. Add it: it begins a task and returns the prompt.';
+    throw new EnvironmentFileError(says, lineOf(last.node.from));
+  }
+  const { name, node, methods } = found;
+  // in the order in which TRL finds them
+  const named = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const tools = named
+    .filter(([own, method]) => !own.startsWith('_') && !NOT_TOOLS.has(own) && isFunction(method))
+    .map(([own, method]) => toolOf(own, method, text, lineOf));
+  if (tools.length === 0 && !methods.has('_answer')) {
+    throw new EnvironmentFileError(
+      'The class has no tool. Add a public method, such as `def guess(self, word: str) -> str:`.',
+      lineOf(node.from),
+    );
+  }
+  return {
+    ...{ language: 'python', name, tools },
+    description: docstringOf(node, text).says,
+    hasExpert: methods.has('_expert'),
+    hearsAnswer: methods.has('_answer'),
+    code: source,
+  };
+}
+
+function childrenOf(node: SyntaxNode | null): readonly SyntaxNode[] {
+  const children: SyntaxNode[] = [];
+  for (let child = node?.firstChild ?? null; child; child = child.nextSibling) children.push(child);
+  return children;
+}
+
+/** The methods of a class by name; those of classes of the file that it inherits from come first. */
+function methodsOf(
+  node: SyntaxNode,
+  classes: ReadonlyMap<string, SyntaxNode>,
+  text: (node: SyntaxNode) => string,
+  below: readonly SyntaxNode[] = [],
+): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>();
+  for (const base of node.getChild('ArgList')?.getChildren('VariableName') ?? []) {
+    const other = classes.get(text(base));
+    if (!other || other === node || below.includes(other)) continue;
+    for (const [name, method] of methodsOf(other, classes, text, [...below, node])) methods.set(name, method);
+  }
+  for (const statement of childrenOf(node.getChild('Body'))) {
+    const decorated = statement.name === 'DecoratedStatement';
+    const definition = decorated ? statement.getChild('FunctionDefinition') : statement;
+    const name = definition?.name === 'FunctionDefinition' ? definition.getChild('VariableName') : null;
+    if (!definition || !name) continue;
+    const decorators = decorated ? statement.getChildren('Decorator').map((each) => text(each).slice(1).trim()) : [];
+    methods.set(text(name), { node: definition, decorators });
+  }
+  return methods;
+}
+
+/** Whether the class has it as a function: `@property` and `@classmethod` make something else of it, which TRL takes for no tool. */
+const isFunction = ({ decorators }: Method) =>
+  !decorators.some((name) =>
+    ['property', 'classmethod', 'cached_property', 'functools.cached_property'].includes(name),
+  );
+
+function toolOf(
+  name: string,
+  { node, decorators }: Method,
+  text: (node: SyntaxNode) => string,
+  lineOf: (at: number) => number,
+): ToolFace {
+  if (node.getChild('async')) {
+    throw new EnvironmentFileError(
+      `\`${name}\` is async. A tool has to return at once. Remove \`async\`.`,
+      lineOf(node.from),
+    );
+  }
+  const { says, parameters: told } = docstringOf(node, text);
+  const list = node.getChild('ParamList');
+  const parts = childrenOf(list);
+  const own = parts.findIndex(({ name: kind }) => kind === 'VariableName');
+  const parameters: Parameter[] = [];
+  const nameless = parts.some(({ name: kind }, at) => kind === '*' && parts[at + 1]?.name === 'VariableName');
+  if (list && (nameless || /,\s*\/\s*[,)]/.test(text(list)))) {
+    throw new EnvironmentFileError(
+      `The tool \`${name}\` has parameters without a name to call them by. Name each one: \`def ${name}(self, word: str)\`.`,
+      lineOf(list.from),
+    );
+  }
+  for (const [at, part] of parts.entries()) {
+    const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parts[at - 1]?.name ?? '');
+    if (!isName || (at === own && !decorators.includes('staticmethod'))) continue;
+    const hint = parts[at + 1]?.name === 'TypeDef' ? text(parts[at + 1] ?? part).replace(/^:\s*/, '') : '';
+    const kind = kindOf(hint.trim());
+    const parameter = text(part);
+    if (!kind) {
+      const problem = hint ? `has the type \`${visible(hint)}\`` : 'has no type hint';
+      throw new EnvironmentFileError(
+        `The parameter \`${parameter}\` of the tool \`${name}\` ${problem}. Use str, int, float, bool, or choices such as Literal["up", "down"].`,
+        lineOf(part.from),
+      );
+    }
+    const description = told.get(parameter);
+    parameters.push({ name: parameter, ...kind, ...(description !== undefined && { description }) });
+  }
+  return { name, description: says, parameters };
+}
+
+const TYPES: Readonly<Record<string, 'string' | 'integer' | 'number' | 'boolean'>> = {
+  str: 'string',
+  int: 'integer',
+  float: 'number',
+  bool: 'boolean',
+};
+
+/** What a type hint stands for; null for one that no call can give. */
+function kindOf(
+  hint: string,
+): { readonly type: 'string' | 'integer' | 'number' | 'boolean'; readonly choices?: readonly string[] } | null {
+  const some = /^(?:typing\.)?Optional\[(.*)\]$/s.exec(hint)?.[1] ?? hint.replace(/\s*\|\s*None$/, '');
+  const plain = some.trim().replace(/^(['"])(.*)\1$/, '$2');
+  const type = Object.hasOwn(TYPES, plain) ? TYPES[plain] : undefined;
+  if (type) return { type };
+  const list = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(plain)?.[1];
+  if (list === undefined) return null;
+  const choices = list
+    .split(',')
+    .map((choice) => choice.trim())
+    .filter(Boolean)
+    .map((choice) => /^(['"])([^'"\\]*)\1$/.exec(choice)?.[2]);
+  return choices.length > 0 && choices.every((choice) => choice !== undefined) ? { type: 'string', choices } : null;
+}

@@ -1,0 +1,186 @@
+import { isRecord } from '../../base/jsonRecord.ts';
+import { visible } from '../../base/visible.ts';
+import type { Parameter } from '../../text/toolSchema.ts';
+import { type Declaration, EnvironmentFileError } from '../declaration.ts';
+import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
+import { checkedReplies } from './checkedReplies.ts';
+import { hear, newTalkMemory, Place, say, type Talk, talkOf } from './sharedTalk.ts';
+
+/** A thread that Python runs in. */
+export interface PythonThread {
+  /** Fulfilled when Python answers; rejected where it can't be started. */
+  readonly begun: Promise<void>;
+  readonly end: () => void;
+}
+
+/** Starts a thread with Python in it that answers through this memory. */
+export type StartPython = (shared: SharedArrayBuffer) => PythonThread;
+
+/** How long Python may take, by the clock: it has no count of its work that would be the same on every machine. */
+export interface PythonLimits {
+  readonly callMs: number; // of one call, before it is stopped at the line where it is
+  readonly loadMs: number; // of loading the file
+  readonly graceMs: number; // for being stopped, before the interpreter is ended
+}
+
+export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 3000 };
+
+/** Bytes of one list of replies, at most. */
+const MOST_REPLY = 64e6;
+const INTERRUPT = 2; // SIGINT
+/** Ends the interpreter of a sandbox that nobody holds any more. */
+const abandoned = new FinalizationRegistry<Interpreter>((interpreter) => interpreter.end());
+/** The last interpreter whose sandbox was given back. It starts in seconds, so the next sandbox of the same file takes it over. */
+let spare: { readonly start: StartPython; readonly code: string; readonly interpreter: Interpreter } | null = null;
+
+/**
+ * Loads a Python environment into an interpreter of its own: the file's module is new each time, the standard library's modules may be
+ * those of an earlier sandbox of the same file. Throws EnvironmentFileError where the file fails as it is loaded.
+ */
+export async function openPythonSandbox(
+  start: StartPython,
+  declaration: Declaration,
+  limits: PythonLimits = PYTHON_LIMITS,
+): Promise<Sandbox> {
+  const { code, name, tools } = declaration;
+  const lines = code.split('\n').length;
+  const interpreter = await interpreterFor(start, code);
+  let open = true;
+  const giveBack = () => {
+    if (!open) return;
+    open = false;
+    if (interpreter.ended !== null) return;
+    spare?.interpreter.end();
+    spare = { start, code, interpreter };
+  };
+  const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
+  const parameters = Object.fromEntries(tools.map((tool) => [tool.name, tool.parameters.map(nameOf)]));
+  const lineIn = (line: unknown) => (typeof line === 'number' && line >= 1 && line <= lines ? line : null);
+  let statics: Statics;
+  try {
+    const told = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
+    if (!isRecord(told)) throw new EndedError('said something else than was asked');
+    if (typeof told['problem'] === 'string')
+      throw new EnvironmentFileError(visible(told['problem'], 4000), lineIn(told['line']));
+    statics = isRecord(told['statics']) ? told['statics'] : {};
+  } catch (error) {
+    giveBack();
+    if (error instanceof EndedError)
+      throw new EnvironmentFileError(`The file ${error.message}. Python was ended with it.`, null);
+    throw error;
+  }
+  const sandbox: Sandbox = {
+    statics,
+    serve(requests) {
+      if (interpreter.ended === null) {
+        try {
+          const told = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
+          return checkedReplies(told, requests, lineIn);
+        } catch (error) {
+          interpreter.end(error instanceof EndedError ? error : new EndedError('said something else than was asked'));
+        }
+      }
+      const problem = `${whereOf(requests, interpreter)} ${interpreter.ended?.message ?? ''}. Python was ended with it.`;
+      return requests.map((): Reply => ({ problem, line: null }));
+    },
+    dispose() {
+      abandoned.unregister(interpreter);
+      giveBack();
+    },
+  };
+  abandoned.register(sandbox, interpreter, interpreter);
+  return sandbox;
+}
+
+const WHERE: Readonly<Record<Request['op'], string>> = {
+  open: 'reset()',
+  call: 'A tool',
+  answer: '_answer()',
+  expert: '_expert()',
+  observe: '_observe()',
+  reward: 'get_reward()',
+  close: 'The end of an episode',
+};
+
+/** What the request was that the interpreter did not come back from. */
+function whereOf(requests: readonly Request[], { served }: Interpreter): string {
+  const request = requests[Math.min(served, requests.length) - 1];
+  return WHERE[request?.op ?? 'call'];
+}
+
+async function interpreterFor(start: StartPython, code: string): Promise<Interpreter> {
+  const kept = spare;
+  spare = null;
+  if (kept?.start === start && kept.code === code && kept.interpreter.ended === null) return kept.interpreter;
+  kept?.interpreter.end();
+  if (typeof SharedArrayBuffer === 'undefined') {
+    throw new EnvironmentFileError(
+      'Python needs memory that two threads share, and this page has none yet. Reload the page once; it has it from the second visit on, unless it is shown in a frame of another page.',
+      null,
+    );
+  }
+  const shared = newTalkMemory();
+  const thread = start(shared);
+  await thread.begun;
+  return new Interpreter(thread, talkOf('host', shared));
+}
+
+/** Why there is no interpreter any more, as the end of a sentence. */
+class EndedError extends Error {}
+
+/** A Python that is asked one thing after another, and ended where it does not answer. */
+class Interpreter {
+  ended: EndedError | null = null;
+  /** How many requests of the last list were begun. */
+  served = 0;
+  readonly #thread: PythonThread;
+  readonly #talk: Talk;
+
+  constructor(thread: PythonThread, talk: Talk) {
+    this.#thread = thread;
+    this.#talk = talk;
+  }
+
+  end(why = new EndedError('was ended')): void {
+    if (this.ended === null) this.#thread.end();
+    this.ended ??= why;
+  }
+
+  /** Asks, and waits for what is said. Each of `steps` may take `ms`, then `graceMs` to be stopped. Throws EndedError where it is ended. */
+  ask(what: object, steps: number, ms: number, graceMs: number): unknown {
+    if (this.ended) throw this.ended;
+    const { header } = this.#talk;
+    Atomics.store(header, Place.began, 0);
+    Atomics.store(header, Place.interrupt, 0);
+    let [began, stops, since] = [0, 0, performance.now()];
+    const waitWhile = (state: number) => {
+      while (Atomics.load(header, Place.state) === state) {
+        const left = since + (stops === 0 ? ms : graceMs) - performance.now();
+        if (left > 0) {
+          Atomics.wait(header, Place.state, state, Math.min(left, 200));
+        } else if (stops === 0) {
+          Atomics.store(header, Place.interrupt, INTERRUPT);
+          [stops, since] = [1, performance.now()];
+        } else {
+          throw new EndedError('computed too long and could not be stopped');
+        }
+        const now = Math.min(Atomics.load(header, Place.began), steps);
+        if (now > began) [began, stops, since] = [now, 0, performance.now()];
+      }
+    };
+    try {
+      say(this.#talk, JSON.stringify(what), waitWhile);
+      const told: unknown = JSON.parse(hear(this.#talk, MOST_REPLY, waitWhile));
+      if (isRecord(told) && typeof told['ended'] === 'string') {
+        throw new EndedError(`was stopped: ${visible(told['ended'], 200)}`);
+      }
+      return told;
+    } catch (error) {
+      const why = error instanceof EndedError ? error : new EndedError(`was stopped: ${visible(String(error), 200)}`);
+      this.end(why);
+      throw why;
+    } finally {
+      this.served = began;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
+import realm from './bareRealm.ts?raw';
+// oxlint-disable-next-line import/default -- likewise
+import interpreter from './interpreter.ts?raw';
+// oxlint-disable-next-line import/default -- likewise
+import talk from './sharedTalk.ts?raw';
+import { erased } from '../declaration.ts';
+import { withoutImports } from './pyodideSource.ts';
+
+/** Programs that a thread outside of a page runs, each the body of a function that fills `exports`. */
+export interface ThreadPrograms {
+  readonly realm: string;
+  readonly talk: string;
+  readonly interpreter: string;
+  readonly loader: string; // has loadPyodide
+  readonly module: string; // has createPyodideModule
+}
+
+/** The programs of a thread that Python runs in. `loader` and `module` are the texts of pyodide.mjs and pyodide.asm.mjs. */
+export function threadPrograms(loader: string, module: string): ThreadPrograms {
+  return {
+    realm: erased(realm),
+    talk: erased(talk),
+    interpreter: erased(interpreter),
+    loader: exporting(loader, /export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, 'exports.loadPyodide = $1;'),
+    module: exporting(module, /export default (\w+);?/, 'exports.createPyodideModule = $1;'),
+  };
+}
+
+/** A module's text as the body of a function. */
+function exporting(code: string, exported: RegExp, assigned: string): string {
+  if (!exported.test(code)) throw new Error('This version of Pyodide exports something else than is known here.');
+  return withoutImports(code).replace(exported, assigned);
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, toScreen, visitStill } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const HASH = '#/environment';
+const check = (page: Page) => page.getByTestId('check');
+const verdict = (page: Page) => check(page).getByTestId('verdict');
+/** The names of what the page and its workers have asked for since, from a sign on. */
+function asked(page: Page, sign: RegExp): () => readonly string[] {
+  const names: string[] = [];
+  page.on('request', (request) => {
+    const [name = ''] = /[^/]*$/.exec(request.url()) ?? [];
+    if (sign.test(name)) names.push(name.replace(/-[\w-]{8}\./, '.'));
+  });
+  return () => names;
+}
+/** What this browser keeps for the page: names alone. */
+const kept = (page: Page) =>
+  page.evaluate(async () => ({
+    local: Object.keys(localStorage).toSorted(),
+    databases: (await indexedDB.databases()).map(({ name }) => name).toSorted(),
+    caches: (await caches.keys()).toSorted(),
+  }));
+
+test('Python is chosen, loaded at the press of Check and not before, checked, and trained on', async () => {
+  const { page, problems } = await visitStill(browser, { hash: HASH });
+  const loaded = asked(page, /^(python|pyodide)/);
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('python');
+  const editor = page.getByRole('textbox', { name: 'Environment, as Python' });
+  await expect.poll(() => editor.innerText()).toContain('class HiddenWord:');
+  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has the tool guess');
+  expect(await page.getByTestId('python-note').innerText()).toContain('6 MB');
+  expect(loaded()).toEqual([]);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await verdict(page).waitFor({ timeout: 300_000 });
+  expect(await verdict(page).getAttribute('data-faults')).toBe('0');
+  expect(new Set(loaded())).toEqual(new Set(['python.js', 'pyodide.js', 'pyodide.asm.wasm', 'python_stdlib.zip']));
+  expect(await check(page).locator('[data-player=expert] .number').innerText()).toBe('1.00');
+  await page.getByRole('button', { name: 'Train on it' }).click();
+  // its episodes are played by Python in the worker that trains
+  await page.getByText(/imitating demonstrations \d+\/\d+/).waitFor({ timeout: 300_000 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a hostile file in Python reaches no server and no storage, and the page goes on', async () => {
+  const { page } = await visitStill(browser, { hash: HASH });
+  const reached = asked(page, /attempt-/);
+  const { port } = new URL(page.url());
+  const source = (await readFile('test/written/pythonAttempts.py', 'utf8')).replace('PORT', port);
+  await page
+    .locator('.environment input[type="file"]')
+    .setInputFiles({ name: 'attempts.py', mimeType: 'text/x-python', buffer: Buffer.from(source) });
+  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('Attempts has the tool look');
+  const before = await kept(page);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await verdict(page).waitFor({ timeout: 300_000 });
+  const findings = await page.getByRole('list', { name: 'What was found' }).innerText();
+  expect(findings).toContain('Python was ended with it'); // all attempts before the last two were made
+  expect(findings).not.toContain('REACHED');
+  expect(reached()).toEqual([]);
+  expect(await kept(page)).toEqual(before);
+  await toScreen(page, 'runs');
+  await page.context().close();
+});

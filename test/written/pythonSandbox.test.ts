@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { classSettings } from '../../src/written/classSettings.ts';
+import { actingInPython, pythonSandboxOf } from './pythonMachine.ts';
+
+const OPEN = { op: 'open', id: 0, split: 'train', index: 0, chance: [1, 2, 3] } as const;
+const CALL = { op: 'call', id: 0, tool: 'act', values: ['x'] } as const;
+
+/** What a tool does, and what is said of it. None of it ends Python. */
+const BODIES: readonly (readonly [string, string, RegExp])[] = [
+  ['an endless loop', 'while True: pass', /computed too long and was stopped/],
+  ['an endless loop inside of a builtin', 'return str(sum(1 for _ in iter(int, 1)))', /computed too long/],
+  ['deep recursion', 'return (f := lambda n: f(n + 1))(0)', /recursion/],
+  ['a string of four gigabytes', 'return "x" * 2 ** 32', /index-sized integer/],
+  ['a string of a gigabyte', 'return "x" * 2 ** 30', /MemoryError/],
+  ['bytes for ever', 'a = [bytearray(2 ** 26) for _ in range(100)]; return "x"', /MemoryError/],
+  ['the end of the program', 'raise SystemExit("bye")', /A tool failed: SystemExit: bye/],
+  ['what Python itself is stopped by', 'raise KeyboardInterrupt', /computed too long/],
+  ['an error without words', 'raise ValueError', /ValueError/],
+  ['an error with markup', 'raise ValueError("<script>1</script>")', /<script>/],
+  ['an error whose words fail', 'raise type("E", (Exception,), {"__str__": lambda s: 1 / 0})()', /without words/],
+  ['a result whose words fail', 'return type("R", (), {"__str__": lambda s: 1 / 0})()', /division by zero/],
+];
+
+test('what a tool does wrong is told with its line, and the next call is served', async () => {
+  const tools = BODIES.map(([, body], at) => `    def act${at}(self) -> str:\n        ${body}\n`);
+  const source = actingInPython('return ""', '', tools.join(''));
+  const sandbox = await pythonSandboxOf(source);
+  const lines = source.split('\n');
+  for (const [at, [name, , says]] of BODIES.entries()) {
+    const call = { op: 'call', id: 0, tool: `act${at}`, values: [] } as const;
+    const [opened, called, after] = sandbox.serve([OPEN, call, { op: 'reward', id: 0 }]);
+    expect(opened?.text, name).toMatch(/^begin \d+$/);
+    expect(called?.problem ?? called?.refused, name).toMatch(says);
+    expect(called?.line, name).toBe(lines.findIndex((line) => line.includes(`act${at}(`)) + 2);
+    expect(after, name).toEqual({ parts: { reward: 1 } });
+  }
+  sandbox.dispose();
+});
+
+const ENDS: readonly (readonly [string, string])[] = [
+  [
+    'a loop that catches what stops it',
+    'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
+  ],
+  ['the end of the process', 'import os; os._exit(3)'],
+  ['a crash', 'import ctypes; ctypes.string_at(1 << 31)'],
+  ['replies that are none', 'import json; json.JSONEncoder.encode = lambda *a, **k: "1"; json.dumps = 1; return "x"'],
+];
+
+test.each(ENDS)('%s ends that Python alone: it is told, and a new one starts', async (_, body) => {
+  const sandbox = await pythonSandboxOf(actingInPython(body));
+  const [, called] = sandbox.serve([OPEN, CALL]);
+  const [later] = sandbox.serve([CALL]);
+  if (called?.problem !== undefined) expect(later?.problem).toMatch(/Python was ended with it/);
+  sandbox.dispose();
+  const again = await pythonSandboxOf(actingInPython('return "fine"'));
+  expect(again.serve([OPEN, CALL])[1]).toMatchObject({ text: 'fine' });
+  again.dispose();
+});
+
+test('no way leads out of the interpreter: no network, storage, file of the disk, process, other thread, or code in JavaScript', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end('here');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const source = readFileSync('test/written/pythonAttempts.py', 'utf8').replace('PORT', String(port));
+  let sandbox = await pythonSandboxOf(source);
+  const { train } = classSettings(sandbox.statics).tasks;
+  const told: string[] = [];
+  for (let index = 0; index < train; index++) {
+    const [reply] = sandbox.serve([{ ...OPEN, index }]);
+    told.push(reply?.text ?? reply?.problem ?? '');
+    if (reply?.problem === undefined) continue;
+    sandbox.dispose(); // some end Python
+    sandbox = await pythonSandboxOf(source);
+  }
+  sandbox.dispose();
+  expect(train).toBeGreaterThan(30);
+  expect(told.filter((line) => line.includes('REACHED'))).toEqual([]);
+  await new Promise((resolve) => server.close(resolve));
+  expect(asked).toEqual([]);
+});
+
+test('the same seed gives the same episode, whatever other episodes do in between', async () => {
+  const drawing = actingInPython('import random\nreturn str(random.randrange(1000))');
+  const sandbox = await pythonSandboxOf(drawing);
+  const other = { ...OPEN, id: 1, chance: [9, 9, 9] } as const;
+  const alone = sandbox.serve([OPEN, CALL, CALL]).map(({ text }) => text);
+  const mixed = sandbox.serve([
+    OPEN,
+    other,
+    CALL,
+    { ...CALL, id: 1 },
+    { op: 'expert', id: 0, chance: [0, 0, 0] },
+    CALL,
+  ]);
+  expect([mixed[0], mixed[2], mixed[5]].map((reply) => reply?.text)).toEqual(alone);
+  expect(new Set(alone).size).toBe(3);
+  sandbox.dispose();
+});
