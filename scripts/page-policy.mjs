@@ -1,13 +1,14 @@
 /**
  * What the page may do (Content Security Policy Level 3): run its own scripts and WebAssembly, and talk to the server it came from
  * and, when somebody asks it for a model, to the hub that has it (src/hub/modelCatalogue.ts; it sends what is asked of it on to hosts of its own).
+ * Sockets to this machine are for an environment that runs as a server here, once its address was named (src/openenv).
  * Styles are set on elements by charts; pictures are made here or stand in style sheets (data:).
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "worker-src 'self'",
-  "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co",
+  "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co ws://127.0.0.1:* ws://localhost:*",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",

@@ -3,7 +3,7 @@ import { visible } from '../base/visible.ts';
 import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
+import { onServer, type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
 export interface TrainArguments {
@@ -82,9 +82,10 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
   const served = envServer !== null;
   const defaults = envFile !== null ? WRITTEN_PRESET : served && preset === null ? SERVER_PRESET : PRESETS[chosen];
+  const base: Partial<RunConfig> = defaults.set;
   const set = {
-    ...defaults.set,
-    ...(served && { env: YOUR_ENVIRONMENT, ...notImitating(defaults.set) }),
+    ...base,
+    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // of a preset in words it is told that text is needed
     ...(facts !== null && { env: 'your-facts' }),
     ...given,
   };
@@ -132,11 +133,6 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     model,
     tensorboard,
   };
-}
-
-/** How a run begins on a server, which has no player to imitate. */
-function notImitating(set: Partial<RunConfig>): Partial<RunConfig> {
-  return { warmStart: set.model === 'checkpoint' ? 'none' : 'shipped', imitationSteps: 0, demonstrator: 'imperfect' };
 }
 
 /** Flags as they were given, and what is odd about them. */

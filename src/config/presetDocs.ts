@@ -9,7 +9,8 @@ export const PRESET_DOCS: Readonly<Record<RunPreset, string>> = {
   'your-facts': 'Multi-hop questions over your own CSV file (subject, relation, object). It stays on this machine.',
   'frozen-lake':
     'Walk over a random lake to the goal, from random weights. One move in five slips to the side, so even the best player solves only 86 %.',
-  'your-environment': 'An environment that somebody wrote as one class. It comes with its file, and runs in a sandbox.',
+  'your-environment':
+    'An environment that somebody wrote: one class that comes as a file and runs in a sandbox, or a server on this machine.',
   sokoban:
     'Push one box onto its target, from random weights. The room is six by six cells with its walls. Each move costs 0.01 of reward.',
   bandit:

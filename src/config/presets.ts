@@ -131,6 +131,12 @@ export const SERVER_PRESET = {
   },
 } as const satisfies Preset;
 
+/** The knobs with which a run of these knobs trains on a server: another environment, and nobody to imitate. */
+export function onServer({ model }: Partial<RunConfig>): Partial<RunConfig> {
+  const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
+  return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
+}
+
 // A checkpoint that the person opens, with adapters. It calls no tool by itself: it is shown how for some steps, and paid a little
 // for each well-formed call.
 const ADAPTED = {

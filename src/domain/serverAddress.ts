@@ -46,6 +46,12 @@ export function isServerAddress(text: string): boolean {
   return /^\s*wss?:\/\/\S*\s*$/i.test(text);
 }
 
+/** The server that an environment's file names, by its name and port; null if it holds a program. Any file may be given. */
+export function serverNamed(file: EnvironmentFile | null | undefined): string | null {
+  if (!file || !isServerAddress(file.text)) return null;
+  return visible(/\/\/([^/?#]*)/.exec(file.text)?.[1] ?? '');
+}
+
 const EXAMPLE = 'ws://127.0.0.1:8000/ws';
 const LONGEST = 500;
 const HERE: readonly string[] = ['127.0.0.1', 'localhost'];

@@ -25,7 +25,6 @@ export class ConnectionLostError extends EnvironmentServerError {}
  */
 export class ServerConnection {
   readonly #socket: OpenSocket;
-  readonly #host: string;
   readonly #seconds: number;
   readonly #after: SocketPlace['after'];
   #first: ServerMessage | null = null; // waits until the socket is open
@@ -37,10 +36,9 @@ export class ServerConnection {
   /** `ended` is called once the connection is closed. */
   constructor(
     place: SocketPlace,
-    { url, host, seconds }: { readonly url: string; readonly host: string; readonly seconds: number },
+    { url, seconds }: { readonly url: string; readonly seconds: number },
     ended: (connection: ServerConnection) => void = () => undefined,
   ) {
-    this.#host = host;
     this.#seconds = seconds;
     this.#after = place.after;
     this.#socket = place.connect(url);
@@ -51,7 +49,7 @@ export class ServerConnection {
     });
     this.#socket.addEventListener('message', ({ data }) => this.#hear(data));
     const gone = () => {
-      this.#end(new ConnectionLostError(`No server answers at ${host}, or it ended the connection.`));
+      this.#end(new ConnectionLostError('No server answers, or it ended the connection.'));
       ended(this);
     };
     this.#socket.addEventListener('error', gone);
@@ -69,7 +67,7 @@ export class ServerConnection {
     const late = this.#after(1000 * this.#seconds, () =>
       this.#end(
         new EnvironmentServerError(
-          `${this.#host} didn’t answer within ${this.#seconds} s. If it’s slow, allow more: add ?seconds=${Math.min(600, 4 * this.#seconds)} to its address.`,
+          `The server didn’t answer within ${this.#seconds} s. If it’s slow, allow more: add ?seconds=${Math.min(600, 4 * this.#seconds)} to its address.`,
         ),
       ),
     );
@@ -88,7 +86,7 @@ export class ServerConnection {
   close(): void {
     if (this.#ended) return;
     if (this.#isConnected) this.#send({ type: 'close' });
-    this.#end(new ConnectionLostError(`The connection to ${this.#host} was closed.`));
+    this.#end(new ConnectionLostError('The connection was closed.'));
   }
 
   #send(message: ServerMessage): void {

@@ -32,8 +32,8 @@ export class SessionPool {
     const [idle] = this.#idle;
     if (idle) this.#idle.delete(idle);
     if (idle?.isOpen) return idle;
-    const { url, host, options } = this.#address;
-    const made = new ServerConnection(this.#place, { url, host, seconds: options.seconds }, (ended) => {
+    const { url, options } = this.#address;
+    const made = new ServerConnection(this.#place, { url, seconds: options.seconds }, (ended) => {
       this.#open.delete(ended);
       this.#idle.delete(ended);
     });
@@ -73,7 +73,6 @@ export class SessionPool {
   }
 
   async #begin(data: JsonRecord, together: number): Promise<BegunSession> {
-    const { host } = this.#address;
     const times = this.#times;
     for (let tries = 0; ; tries++) {
       const connection = this.connection();
@@ -86,7 +85,7 @@ export class SessionPool {
         }
         const most = reply.sessions === null ? '' : `, at most ${reply.sessions}`;
         lost = new EnvironmentServerError(
-          `The server at ${host} plays no more episodes at once${most}, and this run needs ${together}. Start it with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
+          `The server plays no more episodes at once${most}, and this run needs ${together}. Start it with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
         );
       } catch (error) {
         connection.close();

@@ -48,7 +48,7 @@ test('no screen does what the page’s policy forbids, while a run goes on in We
   await page.context().close();
 });
 
-test('it is in force: a script in the page, eval, a picture and a request from elsewhere are refused', async () => {
+test('it is in force: a script in the page, eval, a picture, a request and a socket to elsewhere are refused, and a socket to this machine is not', async () => {
   const { page } = await visitStill(browser, { before: listen });
   await page.evaluate(() => {
     const script = document.createElement('script');
@@ -58,11 +58,21 @@ test('it is in force: a script in the page, eval, a picture and a request from e
     picture.src = 'http://127.0.0.1:9/x.png';
     document.body.append(picture);
     void fetch('http://127.0.0.1:9/').catch(() => undefined);
+    for (const host of ['127.0.0.1:9', 'localhost:9', '127.0.0.2:9', '192.0.2.1:9']) {
+      try {
+        new WebSocket(`ws://${host}/`);
+      } catch {
+        // Firefox throws
+      }
+    }
     Reflect.apply(setTimeout, window, ['window.violations = null']); // eval by another name
   });
   // each twice: as the page says it and as its server does
   const seen = () => page.evaluate(() => [...new Set(window.violations?.map((line) => line.split(' ')[0]))].sort());
   await expect.poll(seen).toEqual(['connect-src', 'img-src', 'script-src', 'script-src-elem']);
+  const sockets = () =>
+    page.evaluate(() => window.violations?.flatMap((line) => /ws:\/\/[^/ ]+/.exec(line)?.[0] ?? []));
+  await expect.poll(async () => [...new Set(await sockets())].sort()).toEqual(['ws://127.0.0.2:9', 'ws://192.0.2.1:9']);
   await page.context().close();
 });
 

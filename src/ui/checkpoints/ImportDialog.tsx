@@ -8,6 +8,7 @@ import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
 import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
 import { counted } from '../parts/countText.ts';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
@@ -70,6 +71,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
     ...(foreign && foreign.widened.length > 0 ? [['Widened', `${foreign.widened.join(', ')} to F32`] as const] : []),
     ...(ENVIRONMENTS[config.env].facts === 'own' ? [['Facts', run.facts?.source ?? 'none in the file'] as const] : []),
   ];
+  const Brought = serverNamed(run.environment) === null ? ProgramInRun : ServerInRun;
   return (
     <>
       <dl className="import-facts">
@@ -80,7 +82,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
           </div>
         ))}
       </dl>
-      {!foreign && run.environment && <ProgramInRun file={run.environment} />}
+      {!foreign && run.environment && <Brought file={run.environment} />}
       <p className="faint">
         {foreign
           ? 'Training starts from these weights with the current knobs; optimizer moments and critic start at 0.'
@@ -90,9 +92,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
       <div className="row">
         <button type="button" className="primary" onClick={() => goOn(imported)}>
           <Icon name="restart" />{' '}
-          {foreign
-            ? 'Train from it'
-            : `${run.environment ? `Run ${visible(run.environment.name)}` : 'Continue'} from update ${progress.update}`}
+          {foreign ? 'Train from it' : `${continueWords(run.environment)} from update ${progress.update}`}
         </button>
         <button type="button" className="quiet" onClick={closeImport}>
           Cancel
@@ -103,6 +103,26 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
 }
 
 const LONGEST_LINE = 10_000;
+
+/** The press that starts a program or connects to a server names it. */
+function continueWords(file: EnvironmentFile | null): string {
+  const server = serverNamed(file);
+  if (server !== null) return `Connect to ${server} and continue`;
+  return file ? `Run ${visible(file.name)}` : 'Continue';
+}
+
+/** The server that a run from a file would talk to. */
+function ServerInRun({ file: { text } }: { readonly file: EnvironmentFile }) {
+  return (
+    <section className="stack" aria-label="The server of this run" data-testid="server-in-run">
+      <p>
+        This run’s environment is a server on your machine: <b className="mono">{visible(text.trim(), LONGEST_LINE)}</b>
+        . Nothing has been sent to it yet. When you continue, the run connects to it. Addresses of other machines are
+        refused.
+      </p>
+    </section>
+  );
+}
 
 /** The program in a run that came as a file, for the user to read before it runs. */
 function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile }) {

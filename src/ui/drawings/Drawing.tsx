@@ -14,7 +14,7 @@ export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: the move didn’t do what the agent asked.',
   sum: 'Computed from left to right. The agent sees the target only if the task states it.',
-  calls: 'What the agent called, what came back and, at the end, what the class paid.',
+  calls: 'What the agent called, what came back and, at the end, what the environment paid.',
   passages: 'Shaded: words of the query. Boxed: the answer. The agent sees no marks and no struck-out text.',
   bandit: 'The agent sees only the names of the arms, not which one is risky.',
 };

@@ -7,13 +7,14 @@ import { pageAddress } from '../share/sharedAddress.ts';
 import { environmentHash } from './environmentAddress.ts';
 import { bringBack, chooseLanguage, openFile, place, rename, useEnvironment } from './environmentStore.ts';
 import { ExportEnvironment } from './ExportEnvironment.tsx';
+import { ServerDialog } from './ServerDialog.tsx';
 import { TEMPLATES } from './templates.ts';
 
 /** The file's name, and the ways to another file and out of the page. */
 export function EnvironmentBar() {
   const name = useEnvironment((s) => s.file.name);
   const before = useEnvironment((s) => s.before);
-  const [dialog, setDialog] = useState<'templates' | 'share' | 'export' | null>(null);
+  const [dialog, setDialog] = useState<'templates' | 'share' | 'export' | 'server' | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const close = () => setDialog(null);
@@ -43,6 +44,9 @@ export function EnvironmentBar() {
       <button type="button" aria-haspopup="dialog" onClick={() => setDialog('export')}>
         Export…
       </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('server')}>
+        Use a server…
+      </button>
       {before && (
         <button type="button" className="quiet end" onClick={bringBack}>
           Back to {before.name}
@@ -62,6 +66,7 @@ export function EnvironmentBar() {
       />
       {dialog === 'templates' && <TemplateDialog close={close} />}
       {dialog === 'share' && <LinkDialog close={close} />}
+      {dialog === 'server' && <ServerDialog close={close} />}
       {dialog === 'export' && <ExportEnvironment close={close} />}
     </div>
   );

@@ -1,4 +1,5 @@
 import { type EnvironmentFile, environmentSum } from '../../domain/environmentFile.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { givenEnvironment, goOnWith } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -9,7 +10,9 @@ export function MendFault({ inEditor = false }: { readonly inEditor?: boolean })
   const line = useLive((s) => s.problem?.line ?? null);
   const mended = useEnvironment((s) => s.file);
   const failed = givenEnvironment();
-  const differs = failed !== null && environmentSum(mended) !== environmentSum(failed) && mended.name === failed.name;
+  const isProgram = serverNamed(mended) === null; // an address is connected to by its own press alone
+  const isMended = failed !== null && mended.name === failed.name && environmentSum(mended) !== environmentSum(failed);
+  const differs = isMended && isProgram;
   const label =
     line === null
       ? inEditor

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/playedTask.ts';
@@ -113,7 +114,8 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   const own = (client ??= spawn());
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
   brought = { facts: command.facts ?? null, environment: command.environment ?? null };
-  useLive.setState({ session, running: command.run, stepping: false, problem: null });
+  const server = serverNamed(brought.environment) ?? useLive.getState().server; // from now on
+  useLive.setState({ session, running: command.run, stepping: false, problem: null, server });
   own.send({ type: 'start', guarded: true, ...command });
   own.send({ type: 'hold', update: useSelection.getState().held }); // an address may hold one that is yet to come
 }

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../runs/checkpoint.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
 import { bareRun, type Run } from '../../runs/run.ts';
 import { type Opened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
@@ -43,6 +44,7 @@ export function beginRun(
     stepping: s.stepping,
     session: 'ready',
     run: s.run + 1,
+    server: serverNamed(brought.environment),
     backend: event.backend,
     parameters: event.parameters,
     memoryBytes: event.memoryBytes,

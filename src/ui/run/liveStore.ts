@@ -37,6 +37,7 @@ interface LiveState {
   readonly phaseTotal: number;
   readonly phaseLeft: number | null; // seconds, of a stage that takes minutes; null where that is not known
   readonly losses: readonly number[]; // −mean log π of what was shown, by step of the imitation, as far as this page has heard
+  readonly server: string | null; // that the run talks to, by its name and port
   readonly backend: BackendInfo | null;
   readonly parameters: number;
   readonly memoryBytes: number;
@@ -67,6 +68,7 @@ export const useLive = create<LiveState>()(() => ({
   ...STILL,
   session: 'none',
   run: 0,
+  server: null,
   backend: null,
   parameters: 0,
   memoryBytes: 0,

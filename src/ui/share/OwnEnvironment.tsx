@@ -1,6 +1,7 @@
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { visible } from '../../base/visible.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { givenEnvironment } from '../run/engine.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
@@ -10,6 +11,15 @@ export function OwnEnvironment() {
   const own = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
   if (!own) return null;
   const file = givenEnvironment();
+  const server = serverNamed(file);
+  if (server !== null) {
+    return (
+      <p className="note" data-testid="link-leaves-environment">
+        <b>This link doesn’t hold the server’s address {server}.</b> Someone who opens the link gets only the knobs, and
+        can name a server of their own.
+      </p>
+    );
+  }
   return (
     <section className="note stack" aria-label="Your environment" data-testid="link-leaves-environment">
       <p>

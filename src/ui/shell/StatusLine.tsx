@@ -17,6 +17,7 @@ export function StatusLine() {
   const seed = useConfig((s) => (s.applied ?? s.wanted).seed);
   return (
     <footer className="status" aria-label="Status">
+      <ServerSign />
       <Backend />
       <PhaseBar />
       <span className="status-numbers">
@@ -36,6 +37,22 @@ export function StatusLine() {
         <SaveStatus />
       </span>
     </footer>
+  );
+}
+
+/** Says that the run talks to a server, for as long as it may. */
+function ServerSign() {
+  const server = useLive((s) => (s.session === 'none' || s.session === 'failed' ? null : s.server));
+  if (server === null) return null;
+  return (
+    <a
+      className="chip warn server-sign"
+      href="#/environment"
+      data-testid="server-sign"
+      title="The run’s environment is a server on this machine"
+    >
+      Talks to {server}
+    </a>
   );
 }
 
