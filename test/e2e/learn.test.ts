@@ -340,6 +340,24 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await page.context().close();
 });
 
+test('the tour speaks the language in which Learn is read, and goes on in it', async () => {
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/de/rollout?${SMALL}&updates=100000` });
+  const tour = page.getByTestId('tour');
+  await press(page, 'Im Labor beginnen');
+  await tour.getByText('Station 1 von 8').waitFor();
+  expect(await tour.getAttribute('lang')).toBe('de');
+  await page.locator('.lab[data-screen="lab"] .token[data-kind="observation"]').first().click();
+  await tour.getByText('Station 2 von 8').waitFor();
+  await expect.poll(() => tour.locator('.tour-result').textContent()).toMatch(/Schub 0\. Von \d+ Tokens .* 0 im /);
+  expect(await axe(page)).toEqual([]);
+  await page.reload();
+  await loaded(page);
+  await page.locator('body').press('t');
+  await tour.getByText('Station 2 von 8').waitFor(); // the address holds the token, so the first stop is done
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and it is not offered on the next load', async () => {
   const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   const offer = page.getByRole('button', { name: 'Take the tour' });

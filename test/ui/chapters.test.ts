@@ -55,7 +55,7 @@ test.each(catalogues.map((texts) => [texts.language, texts] as const))(
   'the catalogue %s has the sentences of the English one, each with the same places, and none is empty',
   (_, texts) => {
     const [own, wanted] = [texts, english].map(
-      (each) => new Map(sentences({ words: each.words, chapters: each.chapters })),
+      (each) => new Map(sentences({ words: each.words, chapters: each.chapters, tour: each.tour })),
     );
     expect([...(own?.keys() ?? [])].toSorted()).toEqual([...(wanted?.keys() ?? [])].toSorted());
     expect(own?.size).toBeGreaterThan(200);
@@ -70,7 +70,7 @@ test.each(catalogues.map((texts) => [texts.language, texts] as const))(
 
 test('a language differs from English in its sentences, or it would be none', () => {
   const [de, en] = [catalogues.find(({ language }) => language === 'de'), english].map((texts) =>
-    sentences(texts?.chapters),
+    sentences({ ...texts?.chapters, tour: texts?.tour.stops }),
   );
   const same = de?.filter(([, sentence], i) => sentence === en?.[i]?.[1]).map(([at]) => at) ?? [];
   expect(same.filter((at) => !at.includes('.formulas.') && !at.endsWith('.title'))).toEqual([]);
@@ -91,6 +91,7 @@ test.each(exercises.map(({ chapter, exercise }) => [chapter, exercise.id, exerci
 test('numbers of a sentence are written as its language does, and one that is missing is n/a', () => {
   const sentence = '{a:number} of {b:count}, {c:percent}, {d:text}; {e:number}';
   const values = { a: 0.1282, b: 2970.2, c: 0.0347, d: 'x.y' };
+  expect(fill('{a:signed} {b:signed}', { a: 0.1282, b: -0.5 }, ',')).toBe('+0,128 −0,5');
   expect(fill(sentence, values, ',')).toBe('0,128 of 2.970, 3 %, x.y; n/a');
   expect(fill(sentence, values)).toBe('0.128 of 2,970, 3 %, x.y; n/a');
 });

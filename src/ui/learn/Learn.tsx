@@ -128,7 +128,7 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
           <a className="small" href={learnHash(language, CLASS)}>
             {say('classView')}
           </a>
-          <button type="button" className="quiet small" onClick={beginTour}>
+          <button type="button" className="quiet small" onClick={() => tourIn(language)}>
             {say('tour')}
           </button>
         </span>
@@ -248,14 +248,21 @@ function ChapterPage({ chapter, exercise, presented, present }: Props) {
   );
 }
 
+/** Begins the tour in the language that is read here. */
+function tourIn(language: Language): void {
+  remember({ language });
+  beginTour();
+}
+
 /** The first chapter leads through cause and effect in the lab: the stops of the tour. */
 function Story() {
   const say = useSay();
+  const { language } = useTexts();
   return (
     <section className="stack card" aria-labelledby="story-title">
       <h4 id="story-title">{say('story')}</h4>
       <p>{say('storyText')}</p>
-      <button type="button" className="story-start" onClick={beginTour}>
+      <button type="button" className="story-start" onClick={() => tourIn(language)}>
         {say('storyStart')}
       </button>
     </section>

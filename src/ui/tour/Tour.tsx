@@ -1,4 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useProgress } from '../learn/chapterProgress.ts';
+import { fill } from '../learn/texts/fill.ts';
+import type { Texts } from '../learn/texts/shape.ts';
+import { useLoadedTexts } from '../learn/useTexts.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -6,12 +10,19 @@ import { useRoute } from '../address/route.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/tour.css';
 import { forgetOffer } from './offer.ts';
-import { STOPS } from './stops.ts';
+import { STOPS, UPDATES } from './stops.ts';
+
+/** The tour in the language of Learn, once its words are here. */
+export function Tour() {
+  const texts = useLoadedTexts(useProgress((s) => s.language));
+  return texts && <TourCard texts={texts} />;
+}
 
 /** Eight stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
-export function Tour() {
+function TourCard({ texts }: { readonly texts: Texts }) {
+  const { tour, decimal } = texts;
   const [at, setAt] = useState(0);
-  const [result, setResult] = useState(''); // of the stop before
+  const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the stop before
   const card = useRef<HTMLElement>(null);
   const [from] = useState(() => document.activeElement);
   // in the same breath as the card goes: later, a key pressed in between would go nowhere
@@ -40,13 +51,13 @@ export function Tour() {
     const look = () => {
       if (over || !STOPS[at]?.done()) return;
       over = true; // what a result points at changes what is looked at here
-      setResult(STOPS[at].result());
+      setResult(STOPS[at].result(tour));
       setAt(at + 1);
     };
     look();
     const stops = [useLive.subscribe(look), useSelection.subscribe(look), useConfig.subscribe(look)];
     return () => stops.forEach((stop) => stop());
-  }, [at, route]);
+  }, [at, route, tour]);
 
   const target = stop?.target;
   const version = useLive((s) => s.batchVersion);
@@ -60,20 +71,29 @@ export function Tour() {
     return () => marked?.removeAttribute('data-tour');
   }, [target, route, version, token]); // what it names may come later
 
+  const words = stop && tour.stops[stop.id];
+  const ended = STOPS[at - 1];
   return (
-    <aside ref={card} className="stack float tour" tabIndex={-1} aria-label="Tour" data-testid="tour">
+    <aside
+      ref={card}
+      className="stack float tour"
+      tabIndex={-1}
+      aria-label={tour.name}
+      data-testid="tour"
+      lang={texts.language}
+    >
       <div className="panel-head">
-        <span className="faint">{stop ? `Stop ${at + 1} of ${STOPS.length}` : 'The tour is over'}</span>
-        <button type="button" className="quiet icon-button small" aria-label="End the tour" title="Esc" onClick={close}>
+        <span className="faint">{stop ? fill(tour.at, { at: at + 1, all: STOPS.length }) : tour.over}</span>
+        <button type="button" className="quiet icon-button small" aria-label={tour.end} title="Esc" onClick={close}>
           <Icon name="cross" />
         </button>
       </div>
       <div role="status">
-        {result && <p className="tour-result strong">{result}</p>}
-        <h2>{stop ? stop.title : 'That was the tour'}</h2>
-        <p>{stop ? stop.text : 'The chapters under Learn explain more. Each has an exercise.'}</p>
+        {result && ended && <p className="tour-result strong">{fill(tour.stops[ended.id].result, result, decimal)}</p>}
+        <h2>{words?.title ?? tour.finale.title}</h2>
+        <p>{fill(words?.text ?? tour.finale.text, { least: UPDATES })}</p>
       </div>
-      <progress value={at} max={STOPS.length} aria-label="Stops done" />
+      <progress value={at} max={STOPS.length} aria-label={tour.progress} />
     </aside>
   );
 }

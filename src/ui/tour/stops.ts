@@ -2,24 +2,27 @@ import { Role } from '../../domain/tokens.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { pointAtHardestPush } from '../learn/chapterActions.ts';
 import { hardestObservation } from '../learn/hardestObservation.ts';
+import type { StopId, TourTexts } from '../learn/texts/shape.ts';
 import { counted } from '../parts/countText.ts';
-import { percent, signed } from '../parts/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
 import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
+/** Numbers that a stop ends with, by the places of its sentence. */
+type Values = Readonly<Record<string, number | string>>;
+
 /** One stop of the tour: it is over when it was done, not when it was read, and ends with a number that doing it changed. */
 export interface Stop {
-  readonly title: string;
-  readonly text: string;
+  readonly id: StopId;
   readonly target: string; // CSS selector of what it speaks of
   readonly enter?: () => void; // done when the stop begins
   readonly done: () => boolean;
-  readonly result: () => string; // said once it is done
+  readonly result: (texts: TourTexts) => Values; // told once it is done
 }
 
-const UPDATES = 3; // after which there is a verdict
+/** Updates of the last stop: after them there is a verdict. */
+export const UPDATES = 3;
 let began = 0; // update at which the last stop began
 
 /** Shows each new batch as it comes, and nothing chosen in it. */
@@ -44,47 +47,47 @@ function learnedWith(lossMask: 'on' | 'off'): boolean {
   return !live.isExample && live.batch.rows > 0 && live.batchConfig?.lossMask === lossMask && !running && !stepping;
 }
 
-/** How many of the tool's tokens the batch in view has in the loss. */
-function inLoss(): string {
+/** How many of the tool's tokens the batch in view has, and how many of them in the loss. */
+function inLoss(): Values {
   const { observationsTrained, observations } = auditMask(live.batch);
-  return `${observationsTrained} of ${observations} tool tokens are in the loss`;
+  return { trained: observationsTrained, all: observations };
 }
 
 /** The chosen token with the push it got. */
-function push(): string {
-  const at = chosen();
+function push(): Values {
   const { row, token } = useSelection.getState();
   const word = readRollout(live.batch, live.vocabulary, row).words[token ?? 0] ?? '';
-  return `“${word}”: push ${signed(pushAt(live.batch, at))}`;
+  return { word, push: pushAt(live.batch, chosen()) };
+}
+
+/** How many updates the run has taken, in words. */
+function taken({ update, updates }: TourTexts): Values {
+  return { updates: counted(useLive.getState().update, update, updates) };
 }
 
 /** The eight stops: cause and effect of the masks. */
 export const STOPS: readonly Stop[] = [
   {
-    title: 'Watch a token',
-    text: 'Choose a hatched token. The tool wrote it, so it must not be trained.',
+    id: 'watch',
     target: '.trajectory',
     done: () => live.batch.roles[chosen()] === Role.observation,
-    result: () => `${push()}. ${inLoss()}.`,
+    result: () => ({ ...push(), ...inLoss() }),
   },
   {
-    title: 'Take one update',
-    text: 'Press Step one update (▶▏). The agent plays a batch of rollouts and learns from it, here in this tab.',
+    id: 'first',
     target: '[aria-label="Step one update"]',
     enter: follow,
     done: () => learnedWith('on') || (learnedWith('off') && useLive.getState().update > 0),
-    result: () => `${counted(useLive.getState().update, 'update')} taken. ${inLoss()}.`,
+    result: (texts) => ({ ...taken(texts), ...inLoss() }),
   },
   {
-    title: 'Turn both masks off',
-    text: 'Switch off the loss mask and the advantage mask (on a phone under Tune). The next update then grades words that the tool wrote.',
+    id: 'off',
     target: '.masks, [role="switch"]',
     done: () => masks().every((mask) => mask === 'off'),
-    result: () => `2 of 2 masks are off. So far ${inLoss()}.`,
+    result: inLoss,
   },
   {
-    title: 'See the effect',
-    text: 'Take one more update. If all rollouts of a task score the same, nothing is pushed. Then take another update.',
+    id: 'effect',
     target: '[aria-label="Step one update"]',
     enter: () => {
       follow();
@@ -93,12 +96,11 @@ export const STOPS: readonly Stop[] = [
     done: () => learnedWith('off') && hardestObservation(live.batch) >= 0,
     result: () => {
       pointAtHardestPush();
-      return `${inLoss()}. The one pushed hardest is chosen. ${push()}.`;
+      return { ...inLoss(), ...push() };
     },
   },
   {
-    title: 'What did it push?',
-    text: 'Choose another word of the tool (O) that was pushed: ▲ likelier, ▼ less likely. The agent is now taught to write the tool’s words.',
+    id: 'pushed',
     target: '.trajectory .token[aria-pressed="true"]',
     done: () => {
       const at = chosen();
@@ -106,37 +108,34 @@ export const STOPS: readonly Stop[] = [
       if (at < 0 || isExample || at === hardestObservation(batch)) return false;
       return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0;
     },
-    result: () => `${push()}, and the agent never wrote it.`,
+    result: push,
   },
   {
-    title: 'Turn the masks on again',
-    text: 'Switch the loss mask on (on a phone under Tune). The advantage mask follows by itself.',
+    id: 'on',
     target: '.masks, [role="switch"]',
     done: () => masks()[0] === 'on',
     result: () => {
       edit({ advantageMask: 'on' }); // where the loss mask leaves it nothing to do, its switch is locked
-      return `2 of 2 masks are on. In the last batch ${inLoss()}.`;
+      return inLoss();
     },
   },
   {
-    title: 'Check the effect',
-    text: 'Take one more update.',
+    id: 'check',
     target: '[aria-label="Step one update"]',
     enter: follow,
     done: () => learnedWith('on'),
-    result: () => `${inLoss()} again.`,
+    result: inLoss,
   },
   {
-    title: 'Let it learn',
-    text: `Press Run training, watch the curve Success for ${UPDATES} updates or more, then press Pause.`,
+    id: 'learn',
     target: '.run',
     enter: () => {
       began = useLive.getState().update;
     },
     done: () => !useLive.getState().running && useLive.getState().update >= began + UPDATES,
-    result: () => {
+    result: (texts) => {
       const success = live.series.get('rollout/success');
-      return `Training success: ${percent(success?.first)} → ${percent(success?.latest)} in ${counted(useLive.getState().update, 'update')}.`;
+      return { before: success?.first ?? NaN, after: success?.latest ?? NaN, ...taken(texts) };
     },
   },
 ];

@@ -27,12 +27,36 @@ export interface ChapterText<Id extends ChapterId = ChapterId> {
 /** All chapters in one language. */
 export type ChapterTexts = { readonly [Id in ChapterId]: ChapterText<Id> };
 
+/** The stops of the tour, in order. */
+export type StopId = 'watch' | 'first' | 'off' | 'effect' | 'pushed' | 'on' | 'check' | 'learn';
+
+/** Words of a stop; `result` has places for numbers: see `fill.ts`. */
+export interface StopText {
+  readonly title: string;
+  readonly text: string; // what is to be done
+  readonly result: string; // what came of it
+}
+
+/** All that the tour says, in one language. */
+export interface TourTexts {
+  readonly name: string;
+  readonly at: string; // how far it is
+  readonly progress: string;
+  readonly end: string;
+  readonly over: string;
+  readonly finale: { readonly title: string; readonly text: string };
+  readonly update: string; // one
+  readonly updates: string; // several
+  readonly stops: Readonly<Record<StopId, StopText>>;
+}
+
 /** All that Learn says, in one language. */
 export interface Texts {
   readonly language: Language;
   readonly decimal: string; // sign
   readonly words: Words;
   readonly chapters: ChapterTexts;
+  readonly tour: TourTexts;
 }
 
 /** The languages of Learn, by the code that addresses have, each named in itself. A new one is a folder beside `en`, and a line here. */

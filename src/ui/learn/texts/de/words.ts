@@ -8,7 +8,7 @@ export const WORDS: Words = {
   tour: 'Rundgang',
   story: 'Ursache und Wirkung',
   storyText:
-    'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Jede Station endet mit einer Zahl, die du verändert hast. Der Rundgang spricht Englisch.',
+    'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Jede Station endet mit einer Zahl, die du verändert hast.',
   storyStart: 'Im Labor beginnen',
   present: 'Vorführen',
   print: 'Drucken',

@@ -1,6 +1,7 @@
 import type { Texts } from '../shape.ts';
 import { CHAPTERS } from './chapters.ts';
+import { TOUR } from './tour.ts';
 import { WORDS } from './words.ts';
 
 /** Learn in English. */
-export const EN: Texts = { language: 'en', decimal: '.', words: WORDS, chapters: CHAPTERS };
+export const EN: Texts = { language: 'en', decimal: '.', words: WORDS, chapters: CHAPTERS, tour: TOUR };
