@@ -1,0 +1,40 @@
+// Environments that a person wrote in Python, and 1,000 episodes of each as they are played here: test_python.py plays them again in CPython.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startPython } from '../../../src/cli/pythonThread.ts';
+import { toolSchema } from '../../../src/text/toolSchema.ts';
+import { classSettings } from '../../../src/written/classSettings.ts';
+import { TASK_SEED } from '../../../src/written/openEpisodes.ts';
+import { chancePlayer, EXPERT, nonsensePlayer, playTasks, type TaskOf } from '../../../src/written/plays.ts';
+import { readPython } from '../../../src/written/python/pythonDeclaration.ts';
+import { openPythonSandbox } from '../../../src/written/python/pythonSandbox.ts';
+
+const out = process.argv[2] ?? '.';
+const FILES: Readonly<Record<string, string>> = {
+  hiddenWord: 'public/environments/hiddenWord.py',
+  oddPython: 'test/written/oddPython.py',
+};
+
+for (const [name, file] of Object.entries(FILES)) {
+  const text = readFileSync(file, 'utf8');
+  const declaration = readPython(text);
+  const sandbox = await openPythonSandbox(startPython, declaration);
+  const { tasks, maxTurns } = classSettings(sandbox.statics);
+  const { tools } = declaration;
+  const players = { chance: chancePlayer(tools, 7), expert: EXPERT, nonsense: nonsensePlayer(tools, 3) } as const;
+  const lines = Object.entries(players).flatMap(([by, player], at) => {
+    const list = Array.from({ length: by === 'chance' ? 334 : 333 }, (_, i): TaskOf => {
+      const split = i % 5 === 4 ? 'test' : 'train';
+      return { split, index: (31 * i + at) % tasks[split] };
+    });
+    const plays = playTasks(sandbox, tools, list, { seed: TASK_SEED, maxTurns, player });
+    return plays.map((play) => JSON.stringify({ ...play, by }));
+  });
+  sandbox.dispose();
+  const folder = path.join(out, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, `${name}.py`), text);
+  writeFileSync(path.join(folder, 'episodes.jsonl'), `${lines.join('\n')}\n`);
+  const schemas = tools.map(toolSchema);
+  writeFileSync(path.join(folder, 'class.json'), JSON.stringify({ name: declaration.name, schemas }));
+}
