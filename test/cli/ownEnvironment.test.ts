@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
+import { HIDDEN_WORD } from '../written/pythonMachine.ts';
 import { NUMBERS } from '../written/numbers.ts';
 import { type Programs, programsIn } from './programsIn.ts';
 
@@ -51,6 +52,23 @@ test('an endless loop pauses the run: its place is named, what was trained is sa
   const on = await train('--resume', 'paused-run', '--env-file', 'mended.ts');
   expect(on.code).toBe(0);
   expect(on.err).toContain('Goes on after update 1');
+});
+
+test('a class in Python is trained on, saved as environment.py, and paused at the line of an endless loop', async () => {
+  const rows = HIDDEN_WORD.replace('"train": 100_000', '"train": 1_000_000');
+  write('word.py', rows);
+  const whole = await train(...NEW, '--env-file', 'word.py', '--updates', '2', '--save', 'word');
+  expect(whole.code).toBe(0);
+  expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(rows);
+  const unnamed = await train('--resume', 'word', '--updates', '3');
+  expect(unnamed.err).toContain('--env-file word/environment.py');
+  const index = trainTaskSeed(5, 3, 0) % 1_000_000; // the one task of the third update
+  const hanging = rows.replace('**kwargs) -> str:', `index, **kwargs) -> str:\n        while index == ${index}: pass`);
+  write('hanging.py', hanging);
+  const paused = await train('--resume', 'word', '--updates', '3', '--env-file', 'hanging.py');
+  expect(paused.code).toBe(1);
+  expect(paused.err).toMatch(/hanging\.py:13: reset\(\) computed too long and was stopped/);
+  expect(paused.err).toContain('after update 2');
 });
 
 test('a file that is no environment is refused with its place before anything is trained', async () => {
