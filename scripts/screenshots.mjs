@@ -1,17 +1,26 @@
-// npm run screenshots: every screen at two sizes in two themes into docs/screenshots/. The run they show is trained on the CPU
-// from a fixed seed, so its numbers are the same each time; only times and speeds differ.
+// npm run screenshots: every screen at two sizes in two themes into docs/screenshots/; with --to FOLDER at four sizes into another
+// folder, to look at. The run they show is trained on the CPU from a fixed seed, so its numbers are the same each time; only times
+// and speeds differ.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { withBuiltPage } from './pagePictures.mjs';
 import { repacked } from './png.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const out = path.join(root, 'docs/screenshots');
-const SIZES = [
+const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
+const out = to === undefined ? path.join(root, 'docs/screenshots') : path.resolve(to);
+/** Sizes that the docs show. */
+const SHOWN = [
   { name: 'desktop', viewport: { width: 1440, height: 900 } },
   { name: 'phone', viewport: { width: 390, height: 844 }, hasTouch: true },
 ];
+const OTHERS = [
+  { name: 'laptop', viewport: { width: 1280, height: 720 } },
+  { name: 'wide', viewport: { width: 1920, height: 1080 } },
+];
+const sizes = to === undefined ? SHOWN : [...SHOWN, ...OTHERS];
 const THEMES = /** @type {const} */ (['dark', 'light']);
 const UPDATES = 60;
 // the first preset
@@ -20,10 +29,10 @@ const LONG_MS = 300_000;
 const MOST_BYTES = 7e6; // of all pictures: they lie in the repository
 
 await withBuiltPage(root, async (browser, base) => {
-  await rm(out, { recursive: true, force: true });
+  if (to === undefined) await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   let bytes = 0;
-  for (const { name, ...size } of SIZES) {
+  for (const { name, ...size } of sizes) {
     const context = await browser.newContext({ ...size, serviceWorkers: 'block', locale: 'en-GB' });
     const page = await context.newPage();
     page.setDefaultTimeout(LONG_MS); // a busy machine is slow, not wrong
@@ -45,8 +54,9 @@ await withBuiltPage(root, async (browser, base) => {
     }
     await context.close();
   }
-  console.log(`docs/screenshots: ${(bytes / 1e6).toFixed(1)} MB`);
-  if (bytes > MOST_BYTES) throw new Error(`more than ${MOST_BYTES / 1e6} MB of pictures: make them smaller`);
+  console.log(`${to ?? 'docs/screenshots'}: ${(bytes / 1e6).toFixed(1)} MB`);
+  if (to === undefined && bytes > MOST_BYTES)
+    throw new Error(`more than ${MOST_BYTES / 1e6} MB of pictures: make them smaller`);
 });
 
 /**
@@ -97,7 +107,11 @@ async function* screens(page, base) {
       await page.getByTestId('changes').getByRole('button').first().waitFor();
       await page.getByTestId('clip-map').waitFor();
     }
-    if (screen === 'runs') {
+    if (screen === 'environment') {
+      await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
+      await page.getByTestId('verdict').waitFor();
+    }
+    if (screen === 'forks') {
       await page.getByRole('button', { name: /^Fork, / }).click();
       await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: LONG_MS });
     }
