@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, toScreen, visitStill } from './lab.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { launch, loaded, toScreen, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,17 +33,17 @@ const kept = (page: Page) =>
 
 test('Python is chosen, loaded at the press of Check and not before, checked, and trained on', async () => {
   const { page, problems } = await visitStill(browser, { hash: HASH });
-  const loaded = asked(page, /^(python|pyodide)/);
+  const brought = asked(page, /^(python|pyodide)/);
   await page.getByRole('combobox', { name: 'Language' }).selectOption('python');
   const editor = page.getByRole('textbox', { name: 'Environment, as Python' });
   await expect.poll(() => editor.innerText()).toContain('class HiddenWord:');
   await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has the tool guess');
   expect(await page.getByTestId('python-note').innerText()).toContain('6 MB');
-  expect(loaded()).toEqual([]);
+  expect(brought()).toEqual([]);
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   await verdict(page).waitFor({ timeout: 300_000 });
   expect(await verdict(page).getAttribute('data-faults')).toBe('0');
-  expect(new Set(loaded())).toEqual(new Set(['python.js', 'pyodide.js', 'pyodide.asm.wasm', 'python_stdlib.zip']));
+  expect(new Set(brought())).toEqual(new Set(['python.js', 'pyodide.js', 'pyodide.asm.wasm', 'python_stdlib.zip']));
   expect(await check(page).locator('[data-player=expert] .number').innerText()).toBe('1.00');
   await page.getByRole('button', { name: 'Train on it' }).click();
   // its episodes are played by Python in the worker that trains
@@ -50,10 +52,28 @@ test('Python is chosen, loaded at the press of Check and not before, checked, an
   await page.context().close();
 });
 
+/** The page on a host that sends no policy for its workers: only what Python's worker gave up protects then. Also whatever else is asked of it. */
+async function plainHost(): Promise<{ readonly server: Server; readonly address: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.url?.includes('attempt-')) asked.push(request.url);
+    void fetch(new URL(request.url ?? '/', inject('baseURL'))).then(async ({ status, headers, body }) => {
+      const kept = [...headers].filter(([name]) => /^(content-type|cross-origin-.*)$/.test(name));
+      response.writeHead(status, Object.fromEntries(kept));
+      response.end(Buffer.from(await new Response(body).arrayBuffer()));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked };
+}
+
 test('a hostile file in Python reaches no server and no storage, and the page goes on', async () => {
-  const { page } = await visitStill(browser, { hash: HASH });
-  const reached = asked(page, /attempt-/);
-  const { port } = new URL(page.url());
+  const { server, address, asked: reached } = await plainHost();
+  const context = await browser.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  await page.goto(address + HASH, { timeout: 60_000 });
+  await loaded(page);
+  const { port } = new URL(address);
   const source = (await readFile('test/written/pythonAttempts.py', 'utf8')).replace('PORT', port);
   await page
     .locator('.environment input[type="file"]')
@@ -65,8 +85,9 @@ test('a hostile file in Python reaches no server and no storage, and the page go
   const findings = await page.getByRole('list', { name: 'What was found' }).innerText();
   expect(findings).toContain('Python was ended with it'); // all attempts before the last two were made
   expect(findings).not.toContain('REACHED');
-  expect(reached()).toEqual([]);
+  expect(reached).toEqual([]);
   expect(await kept(page)).toEqual(before);
   await toScreen(page, 'runs');
-  await page.context().close();
+  await context.close();
+  server.close();
 });
