@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { SERVER_PRESET } from '../../src/config/presets.ts';
 import { EnvironmentServerError } from '../../src/domain/serverAddress.ts';
 import type { Stepper } from '../../src/envs/stepper.ts';
+import type { SocketPlace } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
@@ -22,6 +23,15 @@ const right = ({ episode }: Stepper) => {
   return [{ tool: 'add', values: { a, b: 1 } }, { answer: String(a + 1) }];
 };
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + i);
+/** A place that notes what it is asked for. */
+const noting = () => {
+  const [connects, waits]: [string[], number[]] = [[], []];
+  const place: SocketPlace = {
+    connect: (url) => (connects.push(url), HASTY.connect(url)),
+    after: (ms, ring) => (waits.push(ms), HASTY.after(ms, ring)),
+  };
+  return { place, connects, waits };
+};
 /** What a promise is refused with. */
 const reason = async (promise: Promise<unknown>) => {
   const error = await promise.then(
@@ -107,9 +117,13 @@ describe('an OpenEnv server as an environment', () => {
 
   it('that stays away is given up after a few tries', async () => {
     const { address, kill } = await started();
-    const env = await serverEnv(address);
+    const { place, connects, waits } = noting();
+    const env = await serverEnv(address, place);
     await kill();
+    [connects.length, waits.length] = [0, 0];
     expect(await reason(playTurns(env, [1], right))).toContain('No server answers');
+    expect(connects).toHaveLength(6);
+    expect(waits.filter((ms) => ms !== 30_000)).toEqual([250, 500, 1000, 2000, 4000]); // 30 s: the limit of each message
   });
 
   it('that is full says how many sessions the run needs, and is tried again', async () => {
@@ -123,8 +137,10 @@ describe('an OpenEnv server as an environment', () => {
 
   it('that doesn’t answer within the seconds of its address is given up', async () => {
     const { address } = await started({ instead: ({ type, data }) => (type === 'step' && data['type'] === 'call_tool' ? null : undefined) }); // prettier-ignore
-    const env = await serverEnv(`${address}?seconds=2`);
+    const { place, waits } = noting();
+    const env = await serverEnv(`${address}?seconds=2`, place);
     expect(await reason(playTurns(env, [1, 2], right))).toMatch(/within 2 s.*seconds=8/);
+    expect(new Set(waits)).toEqual(new Set([2000]));
   });
 
   const observation = (data: unknown) => JSON.stringify({ type: 'observation', data });
