@@ -100,6 +100,7 @@ test('a server is connected to by the press that names it, trains, stops, and go
   expect(server.connections).toBeGreaterThan(before);
   await other.page.getByTestId('server-sign').waitFor();
   expect(await tooSmall(other.page)).toEqual([]);
+  expect(await axe(other.page)).toEqual([]);
   expect(other.problems).toEqual([]);
   await other.page.context().close();
 }, 300_000);
