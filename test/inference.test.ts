@@ -7,8 +7,10 @@ import {
   shareInterval,
   signTest,
   slopeInterval,
+  slopesToEnd,
   tQuantile,
 } from '../src/base/inference.ts';
+import { Purpose, random } from '../src/base/rng.ts';
 import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
 import { differenceText } from '../src/experiments/wording.ts';
 
@@ -85,6 +87,43 @@ describe('a trend', () => {
 
   it('needs six points', () => {
     expect(slopeInterval([1, 2, 3, 4, 5], [1, 2, 3, 4, 6])).toBeNull();
+  });
+
+  it('of every last part of a curve is that of the part alone', () => {
+    const draw = random(11, Purpose.environment);
+    const y = Array.from({ length: 400 }, (_, i) => 0.2 + i / 1000 + 0.1 * draw.next());
+    const x = y.map((_, i) => 3 * i + 7);
+    const from = slopesToEnd(x, y);
+    for (let at = 0; at <= 394; at++) {
+      const [part, alone] = [from(at), slopeInterval(x.slice(at), y.slice(at))];
+      // sums of 400 numbers below 2,000 in float64: ten digits are left
+      expect(part?.slope).toBeCloseTo(alone?.slope ?? NaN, 10);
+      expect(part?.interval.low).toBeCloseTo(alone?.interval.low ?? NaN, 10);
+    }
+    expect(from(395)).toBeNull();
+  });
+
+  it('of 500 parts of 5,000 points reads each point a few times, not once for each part', () => {
+    let reads = 0;
+    const counted = new Proxy(
+      Float64Array.from({ length: 5000 }, (_, i) => Math.sin(i)),
+      {
+        get: (target, key) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) reads++;
+          return Reflect.get(target, key, target) as unknown;
+        },
+      },
+    );
+    const from = slopesToEnd(Array.from({ length: 5000 }, (_, i) => i), counted); // prettier-ignore
+    for (let at = 0; at < 5000; at += 10) from(at);
+    expect(reads).toBeGreaterThan(5000);
+    expect(reads).toBeLessThan(20 * 5000);
+  });
+
+  it('through points on a straight line leaves no doubt', () => {
+    const line = slopeInterval([0, 1, 2, 3, 4, 5, 6], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]);
+    expect(line?.interval.low).toBeCloseTo(0.1, 12);
+    expect(line?.interval.high).toBeCloseTo(0.1, 12);
   });
 });
 

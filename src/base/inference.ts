@@ -6,6 +6,7 @@ export const CHANCE = 0.05;
 const MOST_SEEDS = 1000;
 const FEWEST_POINTS = 6; // of a line
 const MOST_ALIKE = 0.9; // correlation of neighbours: more would leave no interval
+const EXACT = 1e-14; // share of a curve's squares: less is rounding
 const ROUNDING = 1e-9; // numbers of runs that differ by less are the same number
 
 /** An interval that holds the true value in `LEVEL` of all repetitions. */
@@ -57,18 +58,52 @@ export interface Slope {
  * below six points: noise cannot be told from trend then.
  */
 export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
+  return slopesToEnd(x, y)(0);
+}
+
+/**
+ * `slopeInterval` of any last part of a curve, from point `from` to its end. The sums of all parts are made once, so that each part takes
+ * the same time however long it is.
+ */
+export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
   const n = Math.min(x.length, y.length);
-  if (n < FEWEST_POINTS) return null;
-  const sum = (of: (i: number) => number) => Array.from({ length: n }, (_, i) => of(i)).reduce((a, b) => a + b, 0);
-  const [mx, my] = [sum((i) => x[i] ?? 0) / n, sum((i) => y[i] ?? 0) / n];
-  const across = sum((i) => ((x[i] ?? 0) - mx) ** 2);
-  const slope = sum((i) => ((x[i] ?? 0) - mx) * ((y[i] ?? 0) - my)) / across;
-  const rest = Array.from({ length: n }, (_, i) => (y[i] ?? 0) - my - slope * ((x[i] ?? 0) - mx));
-  const squares = rest.reduce((total, r) => total + r * r, 0);
-  const alike = squares > 0 ? rest.slice(1).reduce((total, r, i) => total + r * (rest[i] ?? 0), 0) / squares : 0;
-  const r = Math.min(MOST_ALIKE, Math.max(0, alike));
-  const reach = tQuantile(1 - TAIL, n - 2) * Math.sqrt((squares / (n - 2) / across) * ((1 + r) / (1 - r)));
-  return { slope, interval: { low: slope - reach, high: slope + reach } };
+  const end = x[n - 1] ?? 0;
+  let level = 0;
+  for (let i = 0; i < n; i++) level += (y[i] ?? 0) / n;
+  // both are counted from the middle of the numbers, or sums of products would lose digits
+  const u = (i: number) => (x[i] ?? 0) - end;
+  const v = (i: number) => (y[i] ?? 0) - level;
+  const toEnd = (of: (i: number) => number, first = 0) => {
+    const sums = new Float64Array(n + 1);
+    for (let i = n - 1; i >= first; i--) sums[i] = sums[i + 1]! + of(i);
+    return (from: number) => sums[Math.max(from, first)] ?? 0;
+  };
+  const [sumU, sumV] = [toEnd(u), toEnd(v)];
+  const [sumUU, sumUV, sumVV] = [toEnd((i) => u(i) ** 2), toEnd((i) => u(i) * v(i)), toEnd((i) => v(i) ** 2)];
+  // of a point and the one before it
+  const pairs = (of: (i: number) => number) => {
+    const sums = toEnd(of, 1);
+    return (from: number) => sums(from + 1);
+  };
+  const [pairU, pairV] = [pairs((i) => u(i) + u(i - 1)), pairs((i) => v(i) + v(i - 1))];
+  const [pairUU, pairVV] = [pairs((i) => u(i) * u(i - 1)), pairs((i) => v(i) * v(i - 1))];
+  const pairUV = pairs((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
+  return (from) => {
+    const m = n - from;
+    if (m < FEWEST_POINTS) return null;
+    const [meanU, meanV] = [sumU(from) / m, sumV(from) / m];
+    const across = sumUU(from) - m * meanU ** 2;
+    const [along, around] = [sumUV(from) - m * meanU * meanV, sumVV(from) - m * meanV ** 2];
+    const slope = along / across;
+    const left = around - slope * along;
+    const squares = left > EXACT * sumVV(from) ? left : 0; // what rounding leaves of a straight line
+    const a = meanV - slope * meanU; // residual: v − a − slope·u
+    const products =
+      pairVV(from) - a * pairV(from) - slope * pairUV(from) + a * a * (m - 1) + a * slope * pairU(from) + slope ** 2 * pairUU(from); // prettier-ignore
+    const r = Math.min(MOST_ALIKE, Math.max(0, squares > 0 ? products / squares : 0));
+    const reach = tQuantile(1 - TAIL, m - 2) * Math.sqrt((squares / (m - 2) / across) * ((1 + r) / (1 - r)));
+    return { slope, interval: { low: slope - reach, high: slope + reach } };
+  };
 }
 
 /** Clopper–Pearson: the exact interval of a share that was seen in `hits` of `n` independent tries; `hits` need not be whole. */

@@ -5,12 +5,13 @@ import {
   differenceInterval,
   fisherTest,
   shareInterval,
-  slopeInterval,
+  slopesToEnd,
   type Interval,
 } from '../../base/inference.ts';
 import { type EvaluationSet, evaluationSetOf, isWholeSet } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
+import { firstFrom } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 
 /**
@@ -81,11 +82,12 @@ export function courseOf(
   const values = Array.from(y);
   const { width, last, peak, gain } = endsOf(values);
   const heldOut = heldOutOf(series, config);
-  const trend = trendOf(x, y, STRETCH);
+  const trendOf = trendsOf(x, y);
+  const trend = trendOf(STRETCH);
   const known = {
     ...{ updates: x.at(-1) ?? values.length, success: { before, now }, heldOut, trend, best: mean(peak) },
     gain: gain && { first: mean(values.slice(0, width)), last: mean(last), width, interval: gain },
-    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? flatOf(x, y) : null,
+    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? flatOf(trendOf, x) : null,
   };
   return { ...known, state: stateOf() };
 
@@ -118,20 +120,25 @@ function hasFallen(values: readonly number[]): boolean {
   return drop !== null && drop.high < 0 && mean(peak) - mean(last) > NOTABLE;
 }
 
-/** The trend of the last `updates` updates; null where they are too few. */
-function trendOf(x: Uint32Array, y: Float64Array, updates: number): Trend | null {
+/** The trend of the last so many updates; null where they are too few. */
+type TrendOf = (updates: number) => Trend | null;
+
+function trendsOf(x: Uint32Array, y: Float64Array): TrendOf {
   const end = x.at(-1) ?? 0;
-  const from = x.findIndex((update) => update > end - updates);
-  const line = slopeInterval(x.subarray(from), y.subarray(from));
-  if (!line) return null;
-  const spanned = Math.min(updates, end - (x[from] ?? end) + 1);
-  const per = Math.min(STRETCH, spanned);
-  const { slope, interval } = line;
-  return {
-    updates: spanned,
-    change: per * slope,
-    per,
-    interval: { low: per * interval.low, high: per * interval.high },
+  const slopeFrom = slopesToEnd(x, y);
+  return (updates) => {
+    const from = firstFrom(x, end - updates + 1);
+    const line = slopeFrom(from);
+    if (!line) return null;
+    const spanned = Math.min(updates, end - (x[from] ?? end) + 1);
+    const per = Math.min(STRETCH, spanned);
+    const { slope, interval } = line;
+    return {
+      updates: spanned,
+      change: per * slope,
+      per,
+      interval: { low: per * interval.low, high: per * interval.high },
+    };
   };
 }
 
@@ -139,11 +146,11 @@ function trendOf(x: Uint32Array, y: Float64Array, updates: number): Trend | null
  * The longest stretch up to now, of 30 updates and more, over which success has stalled: its trend may be none, and the interval leaves
  * no room for one of `FLAT`. A noisy curve needs a longer stretch for that than a quiet one, which is the test.
  */
-function flatOf(x: Uint32Array, y: Float64Array): Trend | null {
+function flatOf(trendOf: TrendOf, x: Uint32Array): Trend | null {
   const span = (x.at(-1) ?? 0) - (x[0] ?? 0) + 1;
   let found: Trend | null = null;
   for (let updates = STRETCH; updates <= span; updates += WINDOW) {
-    const trend = trendOf(x, y, updates);
+    const trend = trendOf(updates);
     if (!trend) continue;
     const { low, high } = trend.interval;
     if (low <= 0 && high >= 0 && low > -FLAT && high < FLAT) found = trend;
