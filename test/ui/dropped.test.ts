@@ -34,16 +34,22 @@ test('a table is facts whatever is wrong with it, and text where each of its lin
   expect(useNotices.getState().sentences).toEqual([]);
 });
 
-test('a dropped TypeScript file is opened where environments are written, and what was there can be brought back', async () => {
-  const assign = vi.fn();
-  vi.stubGlobal('location', { assign });
-  const { file } = useEnvironment.getState();
-  await drop('mine.ts', 'export default class Mine {}\r\n');
-  vi.unstubAllGlobals();
-  expect(useEnvironment.getState()).toMatchObject({
-    file: { name: 'mine.ts', text: 'export default class Mine {}\n' },
-    before: file,
-    check: null,
-  });
-  expect(assign).toHaveBeenCalledWith('#/environment');
-});
+test.each([
+  ['mine.ts', 'export default class Mine {}'],
+  ['mine.py', 'class Mine: pass'],
+])(
+  'a dropped program, %s, is opened where environments are written, and what was there can be brought back',
+  async (name, text) => {
+    const assign = vi.fn();
+    vi.stubGlobal('location', { assign });
+    const { file } = useEnvironment.getState();
+    await drop(name, `${text}\r\n`);
+    vi.unstubAllGlobals();
+    expect(useEnvironment.getState()).toMatchObject({
+      file: { name, text: `${text}\n` },
+      before: file,
+      check: null,
+    });
+    expect(assign).toHaveBeenCalledWith('#/environment');
+  },
+);

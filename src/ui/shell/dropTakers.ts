@@ -23,7 +23,7 @@ const LINES = /\.(jsonl?|ndjson|parquet)$/i;
 const OTHERS = /\.(png|jpe?g|gif|webp|avif|svg|bmp|pdf|mp4|mp3|wav|pkl|pickle|pt|pth|npy|npz|h5|docx?|xlsx?|exe|dll)$/i; // no rollouts
 const TABLE = /\.(csv|tsv)$/i;
 const TEXT = /\.txt$/i;
-const PROGRAM = /\.m?[jt]s$/i; // nothing of it runs before a press
+const PROGRAM = /\.(m?[jt]s|py)$/i; // nothing of it runs before a press
 const TAB = 9;
 const isText = (head: string) => Array.from(head).every((letter) => letter.charCodeAt(0) >= TAB);
 const LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // of `npm run train`
@@ -102,7 +102,7 @@ export async function take(files: readonly PlacedFile[]): Promise<void> {
 function refuse(name: string): void {
   notice(
     `Nothing on this page reads “${visible(name, 48)}”. You can drop a model (GGUF, or a folder with safetensors), a saved run (zip), ` +
-      'rollouts or a training log (JSON Lines or Parquet), facts (CSV: subject, relation, object), or an environment (TypeScript).',
+      'rollouts or a training log (JSON Lines or Parquet), facts (CSV: subject, relation, object), or an environment (TypeScript or Python).',
   );
 }
 

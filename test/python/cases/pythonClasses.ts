@@ -1,4 +1,4 @@
-// Environments that a person wrote in Python, and 1,000 episodes of each as they are played here: test_python.py plays them again in CPython.
+// Environments that a person wrote in Python, and 1,000 episodes of each as they are played here: test_python_classes.py plays them again in CPython.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startPython } from '../../../src/cli/pythonThread.ts';

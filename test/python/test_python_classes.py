@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = Path(os.environ["CASES"]) / "python"
+CASES = Path(os.environ["CASES"]) / "pythonClasses"
 AGENT = Path(__file__).resolve().parents[2] / "public/models/agent"
 NAMES = ("hiddenWord", "oddPython")
 SEED = 0  # of the tasks
