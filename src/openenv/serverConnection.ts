@@ -71,8 +71,8 @@ export class ServerConnection {
         ),
       ),
     );
-    if (this.#ended) this.#settle(null, this.#ended);
-    else if (this.#unasked) this.#settle(this.#unasked, null);
+    if (this.#unasked) this.#settle(this.#unasked, null);
+    else if (this.#ended) this.#settle(null, this.#ended);
     else if (this.#isConnected) this.#send(message);
     else this.#first = message;
     try {
