@@ -52,7 +52,7 @@ test.each([
   'return (async function* () {}).constructor("return 1")();',
   'return Reflect.construct((() => 0).constructor, ["return 1"])();',
 ])('no text becomes code: %s', async (program) => {
-  expect(await saidBy(program)).toMatch(/No text becomes code/);
+  expect(await saidBy(program)).toMatch(/Text can’t be run as code/);
 });
 
 test('a stack is text: no function of the host comes out of it', async () => {

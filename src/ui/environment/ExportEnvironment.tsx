@@ -55,8 +55,8 @@ function PythonExport({ name, declared, close }: Props & { readonly name: string
           {'\n'}GRPOTrainer(…, environment_factory={declared})
         </pre>
         <p className="soft">
-          Exports for verifiers, OpenEnv and verl are made of classes in TypeScript only. TRL draws chance as the file
-          does; this page seeds <span className="mono">random</span> for each episode.
+          Only classes in TypeScript can be exported for verifiers, OpenEnv and verl. TRL doesn’t seed{' '}
+          <span className="mono">random</span>; this page seeds it for each episode.
         </p>
       </div>
     </Dialog>

@@ -63,7 +63,7 @@ function noCodeFromText(): void {
   ];
   for (const prototype of functions.map(parent)) {
     function refuse(): never {
-      throw new TypeError('No text becomes code here.');
+      throw new TypeError('Text can’t be run as code here.');
     }
     refuse.prototype = prototype; // what is made of one is told by `instanceof`
     Object.defineProperty(prototype, 'constructor', { value: refuse, writable: false, configurable: false });

@@ -304,7 +304,7 @@ def playground(begin):
             exec(compile(source, FILE, "exec", dont_inherit=True), module.__dict__)
             found = module.__dict__.get(name)
             if not isinstance(found, type):
-                raise Fault(f"The file leaves no class {name}.")
+                raise Fault(f"The file ran, but then {name} isn’t a class.")
             episodes = Episodes(found, tools)
             return {"statics": episodes.statics()}
         except BaseException as error:

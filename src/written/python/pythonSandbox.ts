@@ -59,14 +59,14 @@ export async function openPythonSandbox(
   let statics: Statics;
   try {
     const told = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
-    if (!isRecord(told)) throw new EndedError('said something else than was asked');
+    if (!isRecord(told)) throw new EndedError('sent a reply of the wrong form');
     if (typeof told['problem'] === 'string')
       throw new EnvironmentFileError(visible(told['problem'], 4000), lineIn(told['line']));
     statics = isRecord(told['statics']) ? told['statics'] : {};
   } catch (error) {
     giveBack();
     if (error instanceof EndedError)
-      throw new EnvironmentFileError(`The file ${error.message}. Python was ended with it.`, null);
+      throw new EnvironmentFileError(`The file ${error.message}. Python was ended.`, null);
     throw error;
   }
   const sandbox: Sandbox = {
@@ -77,10 +77,10 @@ export async function openPythonSandbox(
           const told = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
           return checkedReplies(told, requests, lineIn);
         } catch (error) {
-          interpreter.end(error instanceof EndedError ? error : new EndedError('said something else than was asked'));
+          interpreter.end(error instanceof EndedError ? error : new EndedError('sent a reply of the wrong form'));
         }
       }
-      const problem = `${whereOf(requests, interpreter)} ${interpreter.ended?.message ?? ''}. Python was ended with it.`;
+      const problem = `${whereOf(requests, interpreter)} ${interpreter.ended?.message ?? ''}. Python was ended, with every episode in it.`;
       return requests.map((): Reply => ({ problem, line: null }));
     },
     dispose() {

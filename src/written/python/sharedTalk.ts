@@ -61,7 +61,7 @@ export function hear({ side, header, bytes }: Talk, most: number, waitWhile: Wai
     waitWhile(FREE);
     const length = Math.min(Math.max(0, header[Place.length] ?? 0), bytes.length);
     size += length;
-    if (size > most) throw new RangeError(`It said more than ${most} bytes.`);
+    if (size > most) throw new RangeError(`Its reply is longer than ${most} bytes.`);
     parts.push(bytes.slice(0, length));
     last = Atomics.load(header, Place.state) === other.last;
     Atomics.store(header, Place.state, FREE);
