@@ -24,6 +24,7 @@ export default defineConfig({
     ),
     offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' }),
   ],
+  optimizeDeps: { exclude: ['pyodide'] }, // bundled before, it would keep its imports
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
   worker: { format: 'es', plugins: () => [wgsl(), pyodide()] },
