@@ -8,8 +8,8 @@ import type { Sandbox } from '../../src/written/sandbox.ts';
 const SHORT = { ...PYTHON_LIMITS, callMs: 1500 };
 
 /** A sandbox with a Python environment in it. */
-export const pythonSandboxOf = (source: string): Promise<Sandbox> =>
-  openPythonSandbox(startPython, readPython(source), SHORT);
+export const pythonSandboxOf = (source: string, limits = SHORT): Promise<Sandbox> =>
+  openPythonSandbox(startPython, readPython(source), limits);
 
 /** An environment with one tool `act(word: str)`, whose first line is line 6. */
 export const actingInPython = (body: string, before = '', members = '    done = False') => `${before}
