@@ -21,6 +21,11 @@ const BODIES: readonly (readonly [string, string, RegExp])[] = [
   ['an error without words', 'raise ValueError', /ValueError/],
   ['an error with markup', 'raise ValueError("<script>1</script>")', /<script>/],
   ['an error whose words fail', 'raise type("E", (Exception,), {"__str__": lambda s: 1 / 0})()', /without words/],
+  [
+    'an error whose words never end',
+    'raise type("E", (Exception,), {"__str__": lambda s: str(sum(1 for _ in iter(int, 1)))})()',
+    /computed too long/,
+  ],
   ['a result whose words fail', 'return type("R", (), {"__str__": lambda s: 1 / 0})()', /division by zero/],
 ];
 

@@ -44,6 +44,8 @@ def words_of(error):
     """What an exception says, as TRL does; its kind where it says nothing."""
     try:
         return str(error)[:LONGEST] or type(error).__name__
+    except KeyboardInterrupt:
+        raise  # the time is up, whatever runs
     except BaseException:
         return "It raised something without words."
 
@@ -68,7 +70,10 @@ def problem(where, error):
     if isinstance(error, KeyboardInterrupt):
         return {"problem": f"{where} {TOO_LONG}", "line": line_of(error)}
     name = "" if isinstance(error, (ValueError, RuntimeError)) else f"{type(error).__name__}: "
-    return {"problem": f"{where} failed: {name}{words_of(error)}"[:LONGEST], "line": line_of(error)}
+    try:
+        return {"problem": f"{where} failed: {name}{words_of(error)}"[:LONGEST], "line": line_of(error)}
+    except KeyboardInterrupt as late:
+        return problem(where, late)
 
 
 def text_of(where, value):
