@@ -20,12 +20,16 @@ interface Changed {
 /** Changes of knobs that a run keeps: its last ones. */
 export const MOST_CHANGES = 40;
 
-/** A change of `before` with its words; null if it changes nothing. */
+/**
+ * A change of `before` with its words; null if it changes nothing. Where a knob differs that no run under way takes, such as in a run
+ * that began with a model from elsewhere, only the words are kept: changes alone don't make such a run again.
+ */
 export function changeOf(before: RunConfig, { update, step, set }: KnobChange): Change | null {
   const after = afterChanges(before, [{ set }]);
   const names = Object.keys(changedKnobs(before, after)).filter(isFieldName);
   if (names.length === 0) return null;
-  return { update, step, set, text: names.map((name) => differenceText(name, before, after)).join(', ') };
+  const text = names.map((name) => differenceText(name, before, after)).join(', ');
+  return names.some((name) => FIELDS[name].when === 'restart') ? { update, text } : { update, step, set, text };
 }
 
 /** Changes with their words, for a run that begins with `config`. */
