@@ -85,7 +85,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   const base: Partial<RunConfig> = defaults.set;
   const set = {
     ...base,
-    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // of a preset in words it is told that text is needed
+    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // a preset in words is then refused: servers need text
     ...(facts !== null && { env: 'your-facts' }),
     ...given,
   };

@@ -145,7 +145,7 @@ async function look(pool: SessionPool, address: ServerAddress) {
   return { listed, prompts };
 }
 
-/** What a reset is told. A server that has no use for one of these leaves it out. */
+/** The fields of a `reset` message. A server ignores those that it has no use for. */
 function resetOf({ options }: ServerAddress, split: SplitName, { seed }: EpisodeSeeds): JsonRecord {
   const count = options[split];
   const apart = (seed % SEEDS) + (split === 'test' ? SEEDS : 0);

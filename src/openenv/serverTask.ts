@@ -33,7 +33,7 @@ export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved
   };
   const outcome = (reply: ServerReply, stop: 'found' | 'answered', ends: boolean): Outcome => {
     if (reply.kind === 'error') {
-      // the environment threw: as with a tool that throws, the agent is told, and it costs as much as a malformed turn
+      // the environment threw: the agent reads the error and pays the format penalty, as when a tool throws
       const said = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
       return ends ? { ...said, stop, ...worth() } : { ...said, stop: null, success: false };
     }

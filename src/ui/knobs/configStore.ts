@@ -85,7 +85,7 @@ export function choosePreset(name: RunPreset): void {
   useConfig.setState({ preset: name });
 }
 
-/** The knobs that an address holds: those that the page shows, and of those that change on the way the first values. */
+/** The knobs that an address holds: the values that the page shows; for a knob that changes during the run, its first value. */
 export function addressed({ wanted, planned }: Pick<ConfigState, 'wanted' | 'planned'>): Planned {
   if (!planned) return { begun: wanted, changes: [] };
   const names = planned.changes.flatMap(({ set }) => Object.keys(set) as FieldName[]);

@@ -25,7 +25,7 @@ const KEPT: ReadonlySet<PropertyKey> = new Set([
 /**
  * Takes away everything that the thread's global object has besides the language: network, storage, files, messages, other threads,
  * timers and the console. No text becomes code any more either, so nothing can be imported. Throws where something can't be taken away.
- * Whoever needs one of these things takes hold of it before.
+ * Code that needs one of these later has to keep a reference to it before the call.
  */
 export function bareRealm(): void {
   for (let level: object | null = globalThis; level && level !== Object.prototype; level = parent(level)) {
@@ -65,7 +65,7 @@ function noCodeFromText(): void {
     function refuse(): never {
       throw new TypeError('Text can’t be run as code here.');
     }
-    refuse.prototype = prototype; // what is made of one is told by `instanceof`
+    refuse.prototype = prototype; // so that `instanceof` still recognizes functions
     Object.defineProperty(prototype, 'constructor', { value: refuse, writable: false, configurable: false });
     if (Object.getPrototypeOf(prototype) === Object.prototype)
       Object.defineProperty(globalThis, 'Function', { value: refuse });

@@ -1,5 +1,5 @@
 """What runs beside a person's environment in the same interpreter: it makes episodes of their class, calls its methods and writes down
-what came of it, as inside.js does for a class in TypeScript. The host doesn't trust what it is told: a person's file can change anything here."""
+what came of it, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
 
 import json
 import math
@@ -283,7 +283,7 @@ class Episodes:
                 return self.observe(environment, request["history"])
             return self.reward(environment)
         finally:
-            if op != "expert":  # whoever asks the expert gets the same episode
+            if op != "expert":  # asking the expert doesn't change the episode's chance
                 self.open[id] = (environment, random.getstate())
 
 
