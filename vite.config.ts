@@ -18,7 +18,7 @@ export default defineConfig({
       {
         title: 'Rollout Playground: watch a language-model agent learn',
         description:
-          'Train a tiny language-model agent with reinforcement learning in your browser, and see every token of it change.',
+          'Train a tiny language-model agent with reinforcement learning in your browser, and see what each update does to every token that the agent writes.',
       },
       siteAddress(process.env['SITE_URL']),
     ),

@@ -30,7 +30,7 @@ ${headers.join('\n')}
 
 # Rollout Playground
 
-Train a small language-model agent with reinforcement learning in your browser, and see every token of it change.
+Train a small language-model agent with reinforcement learning in your browser, and see what each update does to every token that the agent writes.
 
 Everything runs in your tab, on your GPU through WebGPU or on your CPU. No server computes anything and nothing is uploaded.
 Open the Space on its own address, \`https://USER-NAME.static.hf.space\`: models on the CPU use several threads there,
