@@ -11,31 +11,27 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { chromium } from 'playwright';
 import { launchOptions, useSwiftShader } from '../scripts/browser.mjs';
-import { asksForHelp, usageOf } from '../scripts/usage.mjs';
+import { helpIfAsked, scriptFlags } from '../scripts/usage.mjs';
 import { bundle, root } from './bundle.mjs';
 import { scalingTable, table } from './table.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
 
 const WORKLOADS = ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
-const FLAGS = { only: WORKLOADS.join(','), in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
+const DEFAULTS = { only: WORKLOADS.join(','), in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
+const FLAGS = /** @type {const} */ ({
+  json: 'switch',
+  scaling: 'switch',
+  only: 'value',
+  in: 'value',
+  seconds: 'value',
+  variant: 'value',
+  storage: 'value',
+  slabs: 'value',
+});
 
-/** @param {readonly string[]} args */
-function read(args) {
-  const flags = { ...FLAGS, json: false, scaling: false };
-  for (let i = 0; i < args.length; i++) {
-    const name = (args[i] ?? '').replace(/^--/, '');
-    const value = args[i + 1];
-    if (name === 'json' || name === 'scaling') flags[name] = true;
-    else if (Object.hasOwn(FLAGS, name) && value !== undefined) {
-      flags[/** @type {keyof typeof FLAGS} */ (name)] = value;
-      i++;
-    } else {
-      throw new Error(
-        `bench: got ${args[i] ?? ''}; want --json, --scaling, or --only, --in, --seconds, --variant, --storage or --slabs with a value.`,
-      );
-    }
-  }
+function read() {
+  const flags = { json: false, scaling: false, ...DEFAULTS, ...scriptFlags(import.meta.url, FLAGS).given };
   const known = { only: WORKLOADS, in: ['node', 'page'] };
   for (const flag of /** @type {const} */ (['only', 'in'])) {
     const stray = flags[flag].split(',').find((one) => !known[flag].includes(one));
@@ -89,10 +85,7 @@ async function inPage(file, options) {
 }
 
 const args = process.argv.slice(2);
-if (asksForHelp(args)) {
-  console.log(usageOf(import.meta.url));
-  process.exit(0);
-}
+helpIfAsked(import.meta.url);
 if (args[0] === 'page') {
   const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
   const { status } = spawnSync(process.execPath, [vitest, 'run', '--mode', 'bench', ...args.slice(1)], {
@@ -103,7 +96,7 @@ if (args[0] === 'page') {
 }
 const cache = path.join(root, 'node_modules/.cache', `bench-${process.pid}`);
 try {
-  const flags = read(args);
+  const flags = read();
   const { variant, storage, slabs } = flags;
   const options = JSON.stringify({
     ...{ seconds: Number(flags.seconds), only: flags.only.split(',') },

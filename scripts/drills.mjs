@@ -2,12 +2,9 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { asksForHelp, usageOf } from './usage.mjs';
+import { helpIfAsked } from './usage.mjs';
 
-if (asksForHelp(process.argv)) {
-  console.log(usageOf(import.meta.url));
-  process.exit(0);
-}
+helpIfAsked(import.meta.url);
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
 const drills = ['drills', 'recovery'].map((name) => `test/e2e/${name}.test.ts`);

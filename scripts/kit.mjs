@@ -17,9 +17,8 @@ import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { build } from 'vite';
-import { usageOf } from './usage.mjs';
+import { scriptFlags } from './usage.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const NAME = 'rollout-kit';
@@ -27,15 +26,9 @@ const MOST_BYTES = 60e6; // of the packed kit
 const DAWN = path.join(root, 'node_modules/webgpu');
 const here = `${process.platform}-${process.platform === 'darwin' ? 'universal' : process.arch}`;
 
-/** @param {readonly string[]} args */
-function read(args) {
-  const options = /** @type {const} */ ({
-    platform: { type: 'string' },
-    out: { type: 'string' },
-    'with-node': { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const { values } = parseArgs({ args: [...args], options });
+function read() {
+  const flags = /** @type {const} */ ({ platform: 'value', out: 'value', 'with-node': 'switch' });
+  const { given: values } = scriptFlags(import.meta.url, flags);
   const platforms = readdirSync(path.join(DAWN, 'dist'));
   const wanted = values.platform ?? here;
   if (!platforms.includes(wanted)) throw new Error(`--platform: got ${wanted}; want one of ${platforms.join(', ')}.`);
@@ -46,7 +39,6 @@ function read(args) {
     );
   const caller = process.cwd() === root ? (process.env['INIT_CWD'] ?? root) : process.cwd();
   return {
-    help: values.help ?? false,
     wanted,
     withNode,
     out: path.resolve(values.out ? caller : root, values.out ?? 'kit'),
@@ -139,13 +131,8 @@ To share a report, open an issue in the project's repository and attach adapter-
 system and Node, times and numbers, no paths and no names of people.
 `;
 
-/** @param {readonly string[]} args */
-async function main(args) {
-  const { help, wanted, withNode, out } = read(args);
-  if (help) {
-    console.log(usageOf(import.meta.url));
-    return;
-  }
+async function main() {
+  const { wanted, withNode, out } = read();
   const scratch = mkdtempSync(path.join(tmpdir(), `${NAME}-`));
   try {
     await fill(path.join(scratch, NAME), wanted, withNode);
@@ -174,7 +161,7 @@ async function main(args) {
 }
 
 try {
-  await main(process.argv.slice(2));
+  await main();
 } catch (error) {
   console.error(`kit: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -4,28 +4,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { isDrawn } from '../tools/mutationSample.mjs';
 import { MUTATION_TESTS } from '../tools/mutationTests.mjs';
-import { asksForHelp, usageOf } from './usage.mjs';
+import { scriptFlags } from './usage.mjs';
 
 const FOLDER = 'test-results/mutation';
 const SUMMARY = `${FOLDER}/summary.json`;
 
-if (asksForHelp(process.argv)) {
-  console.log(usageOf(import.meta.url));
-  process.exit(0);
-}
-const { values, positionals: asked } = parseArgs({
-  allowPositionals: true,
-  options: {
-    share: { type: 'string', default: '1' },
-    seed: { type: 'string', default: '1' },
-    again: { type: 'boolean', default: false },
-  },
-});
-const share = Number(values.share);
-if (!(share > 0 && share <= 1)) fail(`--share: got ${values.share}; want a number above 0 and at most 1.`);
+const flags = /** @type {const} */ ({ share: 'value', seed: 'value', again: 'switch' });
+const { given, positionals: asked } = scriptFlags(import.meta.url, flags, Infinity);
+const { share = '1', seed = '1', again = false } = given;
+if (!(Number(share) > 0 && Number(share) <= 1)) fail(`--share: got ${share}; want a number above 0 and at most 1.`);
 const unknown = asked.filter((place) => !(place in MUTATION_TESTS));
 if (unknown.length > 0) {
   fail(
@@ -48,22 +37,22 @@ const summary = existsSync(SUMMARY) ? JSON.parse(readFileSync(SUMMARY, 'utf8')) 
 for (const place of asked.length > 0 ? asked : Object.keys(MUTATION_TESTS)) {
   const tests = (MUTATION_TESTS[place] ?? []).map((name) => `test/${name}.test.ts`).filter((test) => existsSync(test));
   const last = summary[place];
-  if (values.again && !last?.survivors.length) continue;
+  if (again && !last?.survivors.length) continue;
   /** @type {NodeJS.ProcessEnv} */
   const env = {
     ...process.env,
     MUTATION_TESTS: tests.join(','),
-    MUTATION_SEED: values.seed,
-    MUTATION_SHARE: values.share,
+    MUTATION_SEED: seed,
+    MUTATION_SHARE: share,
   };
-  if (values.again) env['MUTATION_ONLY'] = last?.survivors.map(({ id }) => id).join(',');
+  if (again) env['MUTATION_ONLY'] = last?.survivors.map(({ id }) => id).join(',');
   const sources = place.endsWith('.ts') ? place : `${place}/**/*.ts`;
   const { status } = spawnSync('npx', ['stryker', 'run', 'tools/stryker.json', '--mutate', sources], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env,
   });
   if (status !== 0) process.exit(status ?? 1);
-  const before = values.again && last ? last : { killed: 0, timeout: 0, share, seed: values.seed };
+  const before = again && last ? last : { killed: 0, timeout: 0, share, seed: seed };
   summary[place] = { ...before, ...counted(before, env), tests };
   writeFileSync(SUMMARY, `${JSON.stringify(summary, null, 1)}\n`);
 }

@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, w
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { readFlags } from '../tools/flags.mjs';
 import { useSwiftShader } from './browser.mjs';
 import { installFailure, verdictOf } from './pythonVerdict.mjs';
 
@@ -21,17 +22,10 @@ const wanted = [3, 10];
 const ROOM = 12; // GB, while packages are unpacked
 const UV = 'uv==0.13.9';
 
-const args = process.argv.slice(2);
-/** Takes an option out of the arguments. @param {string} name */
-function flag(name) {
-  const at = args.indexOf(name);
-  if (at >= 0) args.splice(at, 1);
-  return at >= 0;
-}
-const ifPossible = flag('--if-possible');
-const installOnly = flag('--install');
-const at = args.indexOf('--python');
-const named = at < 0 ? undefined : args.splice(at, 2)[1];
+// other flags are pytest's
+const flags = /** @type {const} */ ({ 'if-possible': 'switch', install: 'switch', python: 'value' });
+const { given, rest } = readFlags(process.argv.slice(2), flags);
+const { 'if-possible': ifPossible = false, install: installOnly = false, python: named } = given;
 
 /** Ends where the tests cannot be run; `excused`: for a reason that is not theirs. @param {string} why @param {boolean} [excused] @returns {never} */
 function cannot(why, excused = true) {
@@ -157,7 +151,7 @@ const env = {
   TOKENIZERS_PARALLELISM: 'false',
 };
 const report = path.join(env.CASES, 'report.xml');
-const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', `--junit-xml=${report}`, tests, ...args];
+const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', `--junit-xml=${report}`, tests, ...rest];
 const { status } = spawnSync(interpreter, pytest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
 const { line, code } = verdictOf({
   status,

@@ -4,12 +4,12 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { withBuiltPage } from './pagePictures.mjs';
 import { repacked } from './png.mjs';
+import { scriptFlags } from './usage.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
+const { to } = scriptFlags(import.meta.url, /** @type {const} */ ({ to: 'value' })).given;
 const out = to === undefined ? path.join(root, 'docs/screenshots') : path.resolve(to);
 /** Sizes that the docs show. */
 const SHOWN = [

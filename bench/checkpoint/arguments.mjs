@@ -1,7 +1,7 @@
 // Arguments of the commands beside a checkpoint.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { asksForHelp, usageOf } from '../../scripts/usage.mjs';
+import { scriptFlags } from '../../scripts/usage.mjs';
 
 /**
  * Reads `--name value` over what stands where nothing is said; `--help` prints the script's first comment. Ends the program on what is no option.
@@ -10,28 +10,13 @@ import { asksForHelp, usageOf } from '../../scripts/usage.mjs';
  * @returns {{ [K in keyof D]: D[K] extends number ? number : string }}
  */
 export function read(url, defaults) {
-  const args = process.argv.slice(2);
-  if (asksForHelp(args)) {
-    console.log(usageOf(url));
-    process.exit(0);
-  }
-  /** @type {Record<string, string | number>} */
-  const given = { ...defaults };
-  for (let i = 0; i < args.length; i += 2) {
-    const name = (args[i] ?? '').replace(/^--/, '');
-    const value = args[i + 1];
-    if (!Object.hasOwn(defaults, name) || value === undefined) {
-      refuse(
-        `got ${args[i] ?? ''}; want ${Object.keys(defaults)
-          .map((each) => `--${each}`)
-          .join(', ')}, each with a value.`,
-      );
-    }
+  const flags = Object.fromEntries(Object.keys(defaults).map((name) => [name, /** @type {const} */ ('value')]));
+  const given = Object.entries(scriptFlags(url, flags).given).map(([name, value]) => {
     const number = typeof defaults[name] === 'number';
     if (number && !(Number(value) >= 0)) refuse(`--${name} got ${value}; want a number.`);
-    given[name] = number ? Number(value) : value;
-  }
-  return /** @type {any} */ (given);
+    return [name, number ? Number(value) : value];
+  });
+  return /** @type {any} */ ({ ...defaults, ...Object.fromEntries(given) });
 }
 
 /** The file named by --model, whole. @param {string} model */

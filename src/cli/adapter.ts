@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../tools/flags.mjs';
 import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
 import { MERGED_TYPES, type MergedType } from '../domain/mergedTypes.ts';
@@ -19,6 +19,8 @@ import { program } from './program.ts';
 
 const USAGE = `npm run adapter -- merge --base FILE.gguf|FOLDER --adapter FOLDER --to FILE.gguf|FOLDER [--weights f32|f16]
 Makes one model of a checkpoint and an adapter (PEFT's adapter_config.json and adapter_model.safetensors): a GGUF file of a GGUF file, a folder of a folder.`;
+
+const FLAGS = { base: 'value', adapter: 'value', to: 'value', weights: 'value' } as const;
 
 /** What is to be merged, and where to. */
 interface Asked {
@@ -49,20 +51,14 @@ async function main(args: readonly string[]): Promise<number> {
 function readArguments(args: readonly string[]): Asked {
   const [what, ...rest] = args;
   if (what !== 'merge') throw new ConfigError([`adapter: got ${what ?? 'nothing'}; want merge.`, USAGE]);
-  const text = { type: 'string' } as const;
-  const options = { base: text, adapter: text, to: text, weights: { ...text, default: 'f32' } } as const;
-  let values;
-  try {
-    ({ values } = parseArgs({ args: rest, options }));
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
+  const { given, problems } = readFlags(rest, FLAGS, { words: 0 });
+  const { base, adapter, to, weights = 'f32' } = given;
+  if (problems.length === 0) {
+    const missing = (['base', 'adapter', 'to'] as const).filter((name) => given[name] === undefined);
+    problems.push(...missing.map((name) => `--${name}: got nothing; want a path.`));
   }
-  const { base, adapter, to } = values;
-  const problems = (['base', 'adapter', 'to'] as const).flatMap((name) =>
-    values[name] === undefined ? [`--${name}: got nothing; want a path.`] : [],
-  );
-  const type = MERGED_TYPES.find((each) => each.toLowerCase() === values.weights.toLowerCase());
-  if (!type) problems.push(`--weights: got ${values.weights}; want f32 or f16.`);
+  const type = MERGED_TYPES.find((each) => each.toLowerCase() === weights.toLowerCase());
+  if (!type) problems.push(`--weights: got ${weights}; want f32 or f16.`);
   if (base !== undefined && to !== undefined && isGguf(base) !== isGguf(to)) {
     problems.push(
       isGguf(to)

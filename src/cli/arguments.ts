@@ -1,6 +1,7 @@
+import { readFlags } from '../../tools/flags.mjs';
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
-import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
+import { type FieldName, FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { onServer, type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
@@ -29,25 +30,44 @@ export const USAGE = [
   '                 [--env-file FILE.ts|FILE.py | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
   '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
 ].join('\n');
-const OWN = [
-  'preset',
-  'set',
-  'env-file',
-  'env-server',
-  'facts',
-  'from',
-  'save',
-  'save-every',
-  'resume',
-  'model',
-  'tensorboard',
-] as const;
-type Own = (typeof OWN)[number];
+const OWN = {
+  preset: 'value',
+  set: 'values',
+  'env-file': 'value',
+  'env-server': 'value',
+  facts: 'value',
+  from: 'value',
+  save: 'value',
+  'save-every': 'value',
+  resume: 'value',
+  model: 'value',
+  tensorboard: 'value',
+  json: 'switch',
+} as const;
+const KNOBS = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, 'value'])) as Readonly<
+  Record<FieldName, 'value'>
+>;
+/** Flags of a command that trains: its own, and every knob by its name. */
+export const TRAIN_FLAGS = { ...KNOBS, ...OWN };
+const NAMES = Object.keys(OWN).map((name) => `--${name}`);
+/** How they are read: no other words, and in a problem not all knobs. */
+export const TRAIN_WORDS = { words: 0, have: `${NAMES.join(', ')}, and every knob by its name, such as --seed and --updates` }; // prettier-ignore
+/** What was read of a command's flags, training's among them. */
+export type TrainFlags = ReturnType<typeof readFlags<typeof TRAIN_FLAGS>>;
 const SAVE_EVERY = 25;
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
-  const { own, given, json, problems } = flagsOf(args);
+  return trainArguments(readFlags(args, TRAIN_FLAGS, TRAIN_WORDS));
+}
+
+/** What flags that were read ask for. Throws ConfigError naming what was got and what exists. */
+export function trainArguments({
+  given: own,
+  problems: unread,
+}: Pick<TrainFlags, 'given' | 'problems'>): TrainArguments {
+  const problems = [...unread];
+  const given = knobsOf(own, problems);
   const preset = own.preset ?? null;
   if (preset !== null && !isPreset(preset)) {
     problems.push(`--preset: got ${visible(preset)}; want one of ${Object.keys(PRESETS).join(', ')}.`);
@@ -56,7 +76,15 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   if (!Number.isInteger(every) || every < 1) {
     problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
   }
-  const { facts = null, from = null, resume = null, save = resume, model = null, tensorboard = null } = own;
+  const {
+    json = false,
+    facts = null,
+    from = null,
+    resume = null,
+    save = resume,
+    model = null,
+    tensorboard = null,
+  } = own;
   const { 'env-file': envFile = null, 'env-server': envServer = null } = own;
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
@@ -135,41 +163,20 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   };
 }
 
-/** Flags as they were given, and what is odd about them. */
-function flagsOf(args: readonly string[]) {
-  const problems: string[] = [];
-  const given: Record<string, string> = {};
-  const own: Partial<Record<Own, string>> = {};
-  let json = false;
-  for (let i = 0; i < args.length; i++) {
-    const flag = args[i] ?? '';
-    if (flag === '--json') {
-      json = true;
-      continue;
-    }
-    const name = flag.slice(2);
-    const isOwn = OWN.find((each) => each === name);
-    if (!flag.startsWith('--') || !(isOwn || isFieldName(name))) {
-      problems.push(
-        `${flag}: no such flag. Have ${OWN.map((each) => `--${each}`).join(', ')}, --json, and every knob by its name, such as --seed and --updates.`,
-      );
-      if (flag.startsWith('--') && args[i + 1]?.startsWith('--') === false) i++; // its value
-      continue;
-    }
-    const value = args[++i];
-    if (value === undefined || value.startsWith('--')) {
-      problems.push(`${flag}: got nothing; want a value.`);
-      i--;
-    } else if (name === 'set') {
-      const [knob = '', setting] = value.split(/=(.*)/s);
-      if (setting === undefined) problems.push(`--set: got ${value}; want knob=value, such as learningRate=0.001.`);
-      else if (!isFieldName(knob)) {
-        problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);
-      } else given[knob] = setting;
-    } else if (isOwn) own[isOwn] = value;
-    else given[name] = value;
-  }
-  return { own, given, json, problems };
+/** Knobs that were given, by name or by --set. */
+function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, string> {
+  const named = Object.entries(own).filter(([name]) => isFieldName(name) && !Object.hasOwn(OWN, name)) as [
+    string,
+    string,
+  ][];
+  const set = (own.set ?? []).flatMap((text): [string, string][] => {
+    const [knob = '', setting] = text.split(/=(.*)/s);
+    if (setting === undefined) problems.push(`--set: got ${text}; want knob=value, such as learningRate=0.001.`);
+    else if (isFieldName(knob)) return [[knob, setting]];
+    else problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);
+    return [];
+  });
+  return Object.fromEntries([...named, ...set]);
 }
 
 /**

@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { readFlags } from '../../tools/flags.mjs';
+import { decimal } from '../base/decimal.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport, faultsOf } from '../written/checker.ts';
 import { placeIn } from '../domain/environmentFile.ts';
@@ -48,29 +50,20 @@ interface Asked {
 }
 
 function read(args: readonly string[]): Asked {
-  let file = '';
-  let out: string | null = null;
-  const numbers = { episodes: 1000, seed: 1 };
-  for (let at = 0; at < args.length; at++) {
-    const name = (args[at] ?? '').replace(/^--/, '');
-    if (name === 'episodes' || name === 'seed') {
-      const value = Number(args[++at]);
-      const most = name === 'episodes' ? MOST_EPISODES : 2 ** 32 - 1;
-      if (!Number.isInteger(value) || value < 1 || value > most) {
-        throw new ConfigError([
-          `--${name} is ${args[at] ?? 'missing'}. Write a whole number from 1 to ${most}.\n  ${USAGE}`,
-        ]);
-      }
-      numbers[name] = value;
-    } else if (args[at] === '--export') {
-      out = args[++at] ?? '';
-      if (out === '' || out.startsWith('--')) throw new ConfigError([`--export: which folder?\n  ${USAGE}`]);
-    } else if (args[at]?.startsWith('-') || file !== '') {
-      throw new ConfigError([`${args[at] ?? ''} is not understood.\n  ${USAGE}`]);
-    } else file = name;
-  }
-  if (file === '') throw new ConfigError([`Which file?\n  ${USAGE}`]);
-  return { file, ...numbers, out };
+  const flags = { episodes: 'value', seed: 'value', export: 'value' } as const;
+  const { given, positionals, problems } = readFlags(args, flags);
+  const [file = ''] = positionals;
+  if (positionals.length !== 1 && problems.length === 0)
+    problems.push(file === '' ? 'Which file?' : `got ${positionals.join(' ')}; want one file.`);
+  const count = (name: 'episodes' | 'seed', otherwise: number, most: number) => {
+    const value = given[name] === undefined ? otherwise : (decimal(given[name]) ?? NaN);
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      problems.push(`--${name} is ${given[name] ?? ''}. Write a whole number from 1 to ${most}.`);
+    return value;
+  };
+  const [episodes, seed] = [count('episodes', 1000, MOST_EPISODES), count('seed', 1, 2 ** 32 - 1)];
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  return { file, episodes, seed, out: given.export ?? null };
 }
 
 function told({ name, tools }: Declaration, report: CheckReport, ms: number, file: string): string {

@@ -1,3 +1,4 @@
+import { readFlags } from '../../tools/flags.mjs';
 import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
@@ -16,39 +17,27 @@ export interface ExperimentArguments {
 /** How `npm run experiment` is called. */
 export const USAGE =
   'npm run experiment -- NAME [--seeds N] [--out DIR] [--updates N] [--backend cpu|gpu|auto] [--arms a,b] [--jobs N]';
-const FLAGS = ['seeds', 'out', 'updates', 'backend', 'arms', 'jobs'] as const;
-type Flag = (typeof FLAGS)[number];
+const FLAGS = {
+  seeds: 'value',
+  out: 'value',
+  updates: 'value',
+  backend: 'value',
+  arms: 'value',
+  jobs: 'value',
+} as const;
 const MOST_SEEDS = 1000;
 const MOST_JOBS = 64;
 
 /** Reads the arguments. Throws ConfigError with every problem: what was got, and what exists. */
 export function parseExperimentArguments(args: readonly string[]): ExperimentArguments {
-  const problems: string[] = [];
-  const names: string[] = [];
-  const given: Partial<Record<Flag, string>> = {};
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i] ?? '';
-    const flag = FLAGS.find((name) => arg === `--${name}`);
-    if (flag) {
-      const value = args[++i];
-      if (value === undefined || value.startsWith('--')) {
-        problems.push(`${arg}: got nothing; want a value.\n  ${USAGE}`);
-        i--;
-      } else given[flag] = value;
-    } else if (arg.startsWith('-')) {
-      problems.push(`${arg}: no such flag. Have ${FLAGS.map((name) => `--${name}`).join(', ')}.\n  ${USAGE}`);
-    } else names.push(arg);
-  }
+  const { given, positionals: names, problems } = readFlags(args, FLAGS);
   const [name = ''] = names;
   if (names.length !== 1 || !isExperiment(name)) {
     const got = names.length === 0 ? 'nothing' : names.join(' ');
-    throw new ConfigError([
-      ...problems,
-      `experiment: got ${got}; want one of ${EXPERIMENT_NAMES.join(', ')}.\n  ${USAGE}`,
-    ]);
+    throw new ConfigError([...problems, `experiment: got ${got}; want one of ${EXPERIMENT_NAMES.join(', ')}.`, USAGE]);
   }
   const experiment: Experiment = EXPERIMENTS[name];
-  const count = (flag: Flag, most: number, otherwise: number) => {
+  const count = (flag: keyof typeof FLAGS, most: number, otherwise: number) => {
     const text = given[flag];
     if (text === undefined) return otherwise;
     const value = decimal(text) ?? NaN;
@@ -66,7 +55,7 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
     backend: backendFrom(given.backend, problems),
   };
   const jobs = count('jobs', MOST_JOBS, 1);
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   plannedRuns(plan); // says now, not after an hour, which setting is impossible
   return { plan, out: given.out ?? 'experiments', jobs };
 }

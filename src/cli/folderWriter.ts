@@ -1,6 +1,7 @@
+import { readFlags } from '../../tools/flags.mjs';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { type TrainArguments, parseArguments } from './arguments.ts';
+import { TRAIN_FLAGS, TRAIN_WORDS, type TrainArguments, trainArguments, type TrainFlags } from './arguments.ts';
 import { callerPath } from './files.ts';
 import { tryFolder, writeFolder } from './diskFolders.ts';
 import { keepSaved } from './savedRun.ts';
@@ -22,7 +23,7 @@ export interface Asked<Own extends string> {
 }
 
 // Of `npm run train`, which saves on the way; what is written once, at the end, takes none of them.
-const ON_THE_WAY = ['--resume', '--save', '--save-every', '--tensorboard'] as const;
+const ON_THE_WAY = ['resume', 'save', 'save-every', 'tensorboard'] as const;
 
 /**
  * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and FileError where it can't,
@@ -33,32 +34,31 @@ export async function writerArguments<Own extends string>(
   writer: Writer<Own>,
 ): Promise<Asked<Own>> {
   const { name, usage, runsIn } = writer;
-  const rest = [...args];
-  const take = (flag: string): string | undefined => {
-    const at = rest.indexOf(flag);
-    if (at < 0) return undefined;
-    const [, value] = rest.splice(at, 2);
-    if (value === undefined || value.startsWith('--')) throw new ConfigError([`${flag}: got nothing; want a value.`, usage]); // prettier-ignore
-    return value;
-  };
-  const [out, run = null] = [take('--out'), take('--run')];
-  const own: Partial<Record<Own, string>> = {};
-  for (const flag of writer.own) {
-    const value = take(`--${flag}`);
-    if (value !== undefined) own[flag] = value;
-  }
-  if (out === undefined) throw new ConfigError(['--out: got nothing; want a folder, or a file that ends in .zip.', usage]); // prettier-ignore
-  const problems = ON_THE_WAY.filter((flag) => rest.includes(flag)).map(
-    (flag) => `${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`, // prettier-ignore
+  const own = Object.fromEntries(writer.own.map((flag) => [flag, 'value'])) as Record<Own, 'value'>;
+  const have = `--out, --run, ${writer.own.map((flag) => `--${flag}, `).join('')}${TRAIN_WORDS.have}`;
+  const read = readFlags(args, { ...TRAIN_FLAGS, ...own, out: 'value', run: 'value' }, { ...TRAIN_WORDS, have });
+  const given = read.given as TrainFlags['given'] &
+    Asked<Own>['own'] & { readonly out?: string; readonly run?: string };
+  const { out = '', run = null } = given;
+  const problems = [...read.problems];
+  if (out === '' && problems.length === 0)
+    problems.push('--out: got nothing; want a folder, or a file that ends in .zip.');
+  const onTheWay = ON_THE_WAY.filter((flag) => given[flag] !== undefined);
+  problems.push(
+    ...onTheWay.map(
+      (flag) => `--${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`, // prettier-ignore
+    ),
   );
-  if (run !== null && rest.length > 0 && problems.length === 0) {
-    problems.push(`${name}: got --run and ${rest.join(' ')}; want one of them: a saved run is written as it is.`);
+  const training = Object.keys(given).filter((flag) => Object.hasOwn(TRAIN_FLAGS, flag));
+  if (run !== null && training.length > 0 && problems.length === 0) {
+    const flags = training.map((flag) => `--${flag}`).join(' ');
+    problems.push(`${name}: got --run and ${flags}; want one of them: a saved run is written as it is.`);
   }
   if (problems.length > 0) throw new ConfigError([...problems, usage]);
-  const train = parseArguments(rest);
+  const train = trainArguments({ given, problems: [] });
   keepSaved('--out', out, ...runsIn);
   await tryFolder(callerPath(out));
-  return { out, run, own, train };
+  return { out, run, own: given, train };
 }
 
 /** Writes the files and says so in a line of JSON, with what else is given. Throws FileError. */

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { readFlags } from '../../tools/flags.mjs';
 import { openDawn } from '../../tools/dawn.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
@@ -14,11 +15,10 @@ const MOST_BYTES = 500e6;
 const USAGE = 'npm run golden -- DIR…   (folders of fixtures, as test/golden/README.md describes them)';
 
 /** `npm run golden`: every fixture of the folders on the GPU engine; 1 when a number is out of bounds. */
-async function main(folders: readonly string[]): Promise<number> {
-  const flag = folders.find((folder) => folder.startsWith('-'));
-  if (folders.length === 0 || flag !== undefined) {
-    throw new ConfigError([`golden: got ${flag ?? 'no folder'}; want folders.\n  ${USAGE}`]);
-  }
+async function main(args: readonly string[]): Promise<number> {
+  const { positionals: folders, problems } = readFlags(args, {});
+  if (folders.length === 0 && problems.length === 0) problems.push('golden: got no folder; want folders.');
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const found = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
   const gpu = await openDawn();
   let checked = 0;

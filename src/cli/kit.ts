@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { arch, availableParallelism, cpus, platform, release } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../tools/flags.mjs';
 import {
   type AdapterReport,
   goldensPassed,
@@ -60,16 +60,13 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function read(args: readonly string[]) {
-  const options = { quick: { type: 'boolean' }, only: { type: 'string' }, out: { type: 'string' } } as const;
-  try {
-    const { values } = parseArgs({ args: [...args], options });
-    const only = values.only?.split(',') ?? [];
-    const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
-    if (stray !== undefined) throw new Error(`--only: got ${stray || 'nothing'}; want some of ${NAMED.join(', ')}.`);
-    return { quick: values.quick ?? false, only, out: callerPath(values.out ?? '.') };
-  } catch (error) {
-    throw new ConfigError([`${error instanceof Error ? error.message : String(error)}\n${USAGE}`]);
-  }
+  const flags = { quick: 'switch', only: 'value', out: 'value' } as const;
+  const { given, problems } = readFlags(args, flags, { words: 0 });
+  const only = given.only?.split(',') ?? [];
+  const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
+  if (stray !== undefined) problems.push(`--only: got ${stray || 'nothing'}; want some of ${NAMED.join(', ')}.`);
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  return { quick: given.quick ?? false, only, out: callerPath(given.out ?? '.') };
 }
 
 /** A part in a process of its own. */

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { readFlags } from '../../tools/flags.mjs';
 import { ConfigError } from '../config/configProblem.ts';
 import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
@@ -37,7 +37,8 @@ const KEPT_CURVES = (Object.keys(METRICS) as MetricName[]).filter((name) => !(na
 
 /** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
 async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals } = asked(args);
+  const { given, positionals, problems } = readFlags(args, { model: 'value' });
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const names = positionals.length > 0 ? positionals : [FIRST];
   const unknown = names.filter((name) => !(name in PRESETS));
   if (unknown.length > 0) {
@@ -46,17 +47,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   await writableFolder(`${PUBLIC_FOLDER}/recordings`);
   let most = 0;
-  for (const name of names) most = Math.max(most, await record(name as PresetName, values.model ?? null));
+  for (const name of names) most = Math.max(most, await record(name as PresetName, given.model ?? null));
   return most <= MOST_KB ? 0 : 1;
-}
-
-/** The presets to record, and the checkpoint to train adapters for. Throws ConfigError for unknown flags. */
-function asked(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { model: { type: 'string' } } });
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
-  }
 }
 
 /** Trains a preset and writes its recording; returns its kilobytes. */

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { readFlags } from '../../tools/flags.mjs';
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
@@ -24,32 +25,20 @@ export const USAGE = [
   '  --merge    takes over the results of another folder',
   '  --table    runs nothing, writes the table of what is there',
 ].join('\n');
-const VALUES = ['out', 'jobs', 'shard'] as const;
+const FLAGS = {
+  out: 'value',
+  jobs: 'value',
+  shard: 'value',
+  merge: 'values',
+  table: 'switch',
+  json: 'switch',
+} as const;
 const MOST_JOBS = 256;
 const MOST_SHARDS = 100_000;
 
 /** Reads the arguments. Throws ConfigError with every problem: what was got, and what exists. */
 export function parseSweepArguments(args: readonly string[]): SweepArguments {
-  const problems: string[] = [];
-  const files: string[] = [];
-  const merge: string[] = [];
-  const switches = new Set<string>();
-  const given: Partial<Record<(typeof VALUES)[number], string>> = {};
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i] ?? '';
-    const flag = VALUES.find((name) => arg === `--${name}`);
-    if (flag !== undefined || arg === '--merge') {
-      const value = args[++i];
-      if (value === undefined || value.startsWith('--')) {
-        problems.push(`${arg}: got nothing; want a value.`);
-        i--;
-      } else if (flag) given[flag] = value;
-      else merge.push(value);
-    } else if (arg === '--table' || arg === '--json') switches.add(arg);
-    else if (arg.startsWith('-')) {
-      problems.push(`${visible(arg)}: no such flag. Have --out, --jobs, --shard, --merge, --table, --json.`);
-    } else files.push(arg);
-  }
+  const { given, positionals: files, problems } = readFlags(args, FLAGS);
   const [file = ''] = files;
   if (files.length !== 1)
     problems.push(`sweep: got ${files.map((f) => visible(f)).join(' ') || 'nothing'}; want one FILE.`);
@@ -65,8 +54,8 @@ export function parseSweepArguments(args: readonly string[]): SweepArguments {
   if (problems.length > 0 || jobs === null || shard === null) throw new ConfigError([...problems, USAGE]);
   const out = given.out ?? file.replace(/\.json$/i, '');
   return {
-    ...{ file, jobs, shard, merge, out: out === file ? `${file}-results` : out },
-    ...{ only: switches.has('--table') ? 'table' : 'runs', json: switches.has('--json') },
+    ...{ file, jobs, shard, merge: given.merge ?? [], out: out === file ? `${file}-results` : out },
+    ...{ only: given.table ? 'table' : 'runs', json: given.json ?? false },
   };
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../tools/flags.mjs';
+import { decimal } from '../base/decimal.ts';
 import { type AskedTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/taskForm.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { type Checkpoint, checkpointOf } from '../runs/checkpoint.ts';
@@ -14,6 +15,14 @@ import { saidLines, saidRecord } from './talkText.ts';
 
 const USAGE = `npm run talk -- --checkpoint DIR|ZIP [--before] [--greedy] [--temperature T] [--json]
 Each line that is typed (or comes in) is a task in the agent's words, #N the task of number N; a line with nothing in it asks the last one again.`;
+
+const FLAGS = {
+  checkpoint: 'value',
+  before: 'switch',
+  greedy: 'switch',
+  temperature: 'value',
+  json: 'switch',
+} as const;
 
 type Said = Extract<Answer, { kind: 'talk' }>;
 
@@ -54,30 +63,14 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function readArguments(args: readonly string[]) {
-  const options = {
-    checkpoint: { type: 'string' },
-    before: { type: 'boolean' },
-    greedy: { type: 'boolean' },
-    temperature: { type: 'string' },
-    json: { type: 'boolean' },
-  } as const;
-  const { values } = wellFormed(() => parseArgs({ args: [...args], options }));
-  if (values.checkpoint === undefined)
-    throw new ConfigError(['--checkpoint: got nothing; want a folder or a zip.', USAGE]);
-  const temperature = Number(values.temperature ?? 1);
-  if (!(temperature > 0 && temperature <= 5)) {
-    throw new ConfigError([`--temperature: got ${String(values.temperature)}; want a number above 0, up to 5.`]);
-  }
-  const { checkpoint, before = false, greedy = false, json = false } = values;
+  const { given, problems } = readFlags(args, FLAGS, { words: 0 });
+  const { checkpoint = '', before = false, greedy = false, json = false } = given;
+  if (checkpoint === '' && problems.length === 0) problems.push('--checkpoint: got nothing; want a folder or a zip.');
+  const temperature = decimal(given.temperature ?? '1') ?? NaN;
+  if (!(temperature > 0 && temperature <= 5))
+    problems.push(`--temperature: got ${given.temperature ?? ''}; want a number above 0, up to 5.`);
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   return { checkpoint, before, json, sampling: { temperature, topK: 0, topP: 1, greedy } };
-}
-
-function wellFormed<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
-  }
 }
 
 /** A run to talk to needs no GPU: it is read on the CPU whatever it was trained on. */

@@ -1,3 +1,5 @@
+import { readFlags } from '../../tools/flags.mjs';
+import { decimal } from '../base/decimal.ts';
 import { textModelFiles } from '../checkpoints/textModelFiles.ts';
 import { textModelCard } from '../checkpoints/textModelCard.ts';
 import { parseConfig } from '../config/config.ts';
@@ -102,10 +104,12 @@ function written(shown: Demonstrated, chatTokenizer: ChatTokenizer): readonly st
 }
 
 function stepsOf(args: readonly string[]): number {
-  if (args.length === 0) return TEXT_RECIPE.steps;
-  const steps = Number(args[1]);
-  if (args.length === 2 && args[0] === '--steps' && Number.isInteger(steps) && steps > 0) return steps;
-  throw new ConfigError([`textmodel: got ${args.join(' ')}; want nothing, or --steps and a whole number.\n  ${USAGE}`]);
+  const { given, problems } = readFlags(args, { steps: 'value' }, { words: 0 });
+  const steps = given.steps === undefined ? TEXT_RECIPE.steps : (decimal(given.steps) ?? NaN);
+  if (!Number.isInteger(steps) || steps < 1)
+    problems.push(`--steps: got ${given.steps ?? ''}; want a whole number from 1.`);
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  return steps;
 }
 
 await program('textmodel', USAGE, main);

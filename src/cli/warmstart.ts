@@ -1,3 +1,4 @@
+import { readFlags } from '../../tools/flags.mjs';
 import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { weightsFileOf } from '../model/weightsFile.ts';
@@ -15,19 +16,21 @@ const SEED = 20;
 
 /** `npm run warmstart [-- ENV]`: imitates demonstrations and writes the shipped weights, one file per environment. */
 async function main(args: readonly string[]): Promise<number> {
-  await writableFolder(WARM_FOLDER);
-  const host = await nodeHost(false);
-  const show = progress(process.stderr, false);
-  const [only] = args;
+  const { positionals, problems } = readFlags(args, {});
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  const [only] = positionals;
   const presetOf = (env: string): Partial<RunConfig> =>
     Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
   // facts that a person brings are searched with the weights of world facts; some presets begin from random weights
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
-  if (args.length > 1 || (only !== undefined && !shipped.some((env) => env === only))) {
+  if (positionals.length > 1 || (only !== undefined && !shipped.some((env) => env === only))) {
     throw new ConfigError([
-      `warmstart: got ${args.join(' ')}; want nothing, or one of ${shipped.join(', ')}.\n  ${USAGE}`,
+      `warmstart: got ${positionals.join(' ')}; want nothing, or one of ${shipped.join(', ')}.\n  ${USAGE}`,
     ]);
   }
+  await writableFolder(WARM_FOLDER);
+  const host = await nodeHost(false);
+  const show = progress(process.stderr, false);
   for (const env of shipped.filter((each) => only === undefined || each === only)) {
     const preset = presetOf(env); // the tasks of its preset: demonstrations depend on them
     const tasks = Object.entries(preset).filter(([name]) => isFieldName(name) && FIELDS[name].group === 'task');

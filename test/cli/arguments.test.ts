@@ -54,7 +54,10 @@ describe('the arguments of train', () => {
       expect.stringMatching(/^npm run train -- --preset NAME/),
     ]);
     expect(problemsOf('--fast')[0]).toMatch(/--fast: no such flag\. Have --preset/);
-    expect(problemsOf('fast')[0]).toMatch(/no such flag/);
+    expect(problemsOf('--lerning-rate', '.01')[0]).toMatch(
+      /^--lerning-rate: no such flag\. Did you mean --learningRate\? Have/,
+    );
+    expect(problemsOf('fast')[0]).toMatch(/^fast: no such flag/);
     expect(problemsOf('--fast', '9')).toHaveLength(2); // its value is no second problem
     expect(problemsOf('--set', 'speed=9')[0]).toMatch(/got speed; no such knob\. Have env, range/);
     expect(problemsOf('--set', 'speed')[0]).toMatch(/want knob=value/);
