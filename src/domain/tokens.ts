@@ -5,6 +5,12 @@
 export const Role = { pad: 0, prompt: 1, action: 2, observation: 3 } as const;
 export type Role = (typeof Role)[keyof typeof Role];
 
+/** What a reader sees a token as: its role, and inside the agent's own words the span its tags open. */
+export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
+
+/** The kinds of rollouts from elsewhere too: a system message, and words of the agent's that no tag tells the kind of. */
+export type SpanKind = Kind | 'system' | 'action';
+
 /**
  * Which tokens are legal in which state, as a table that a GPU can follow. A token v drawn in state s is legal iff
  * `next[s * vocabulary + v] >= 0`, and that entry is the state it leads to. Entering a state whose `stop` is 1
@@ -32,3 +38,16 @@ export interface TokenRecord {
 
 /** How tokens follow one another as text: words with a blank between them; pieces of bytes with nothing, for they hold their own. */
 export type Writing = 'words' | 'bytes';
+
+/** The first word of every vocabulary of words; tokenizers of bytes have another. */
+const PAD = '<pad>';
+
+/** How the tokens of a vocabulary follow one another. */
+export function writingOf(vocabulary: readonly string[]): Writing {
+  return vocabulary[0] === undefined || vocabulary[0] === PAD ? 'words' : 'bytes';
+}
+
+/** A piece of a vocabulary as text: pieces of bytes mark their blanks. */
+export function withBlanks(piece: string, writing: Writing): string {
+  return writing === 'words' ? piece : piece.replaceAll('␣', ' ');
+}

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
 import { type BatchView, isMeasured, type KeptBatch, type PassView, SCORE_NAMES } from '../domain/batch.ts';
 import type { EpisodeView } from '../domain/episode.ts';
+import { type Writing, writingOf } from '../domain/tokens.ts';
 
 /** One row of a kept batch, cut to its length; what the knobs left unmeasured is undefined. */
 export interface BatchRow {
@@ -11,6 +12,7 @@ export interface BatchRow {
   readonly config: RunConfig;
   readonly length: number;
   readonly ids: readonly number[];
+  readonly writing: Writing;
   readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
   readonly kept: boolean; // learned from
   readonly passes: readonly PassView[];
@@ -43,6 +45,7 @@ export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string
     return {
       ...{ id: `${batch.update}-${episode.row}`, update: batch.update, group: `${batch.update}-${episode.group}` },
       ...{ episode, config, length, ids, cut },
+      writing: writingOf(vocabulary),
       words: ids.map((id) => episode.names.get(id) ?? vocabulary[id] ?? `#${id}`),
       kept: batch.kept[episode.row] !== 0,
       passes: batch.passes ?? [],

@@ -14,8 +14,10 @@ import {
 } from './jsonFields.ts';
 import type { Format } from './rolloutFormat.ts';
 import { type RewardPart, REWARD_PARTS } from '../domain/episode.ts';
-import { Role } from '../domain/tokens.ts';
-import { bareRecord, type RolloutRecord, type Segment, type SegmentKind, type TokenChannel } from './rolloutRecord.ts';
+import { kindsOf, turnsOf, type WrittenBy } from '../domain/tokenSpans.ts';
+import { Role, withBlanks, type Writing } from '../domain/tokens.ts';
+import { ownBatch } from './ownBatch.ts';
+import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
 /** What the first key of each line of this project's own format says. */
 export const OWN_FORMAT = 'rollout-playground';
@@ -59,6 +61,7 @@ const READ = [
   ...[
     'tokens',
     'words',
+    'writing',
     'roles',
     'turn_of',
     'reward_parts',
@@ -92,7 +95,8 @@ function readOwn(line: JsonObject): RolloutRecord {
   };
   const roles = list('roles');
   const turns = list('turn_of');
-  const words = wordsOf(line, ids.length);
+  const writing = textOrNull(line, 'writing') === 'bytes' ? 'bytes' : 'words';
+  const words = wordsOf(line, ids.length).map((word) => withBlanks(word, writing));
   const loss = numbersOrNull(line, 'loss_mask', ids.length);
   const channels: Partial<Record<TokenChannel, readonly (number | null)[]>> = {
     sampled: roles.map((role) => Number(role === Role.action)),
@@ -115,8 +119,9 @@ function readOwn(line: JsonObject): RolloutRecord {
     stop: textOrNull(line, 'stop'),
     turns: numberOrNull(line, 'turns'),
     toolCalls: numberOrNull(line, 'tool_calls'),
-    segments: segmentsBy(roles, turns, words),
-    tokens: { ids, words, channels, parts: paid },
+    segments: segmentsBy({ roles, turns }, words, writing),
+    tokens: { ids, words, writing, channels, parts: paid },
+    batch: ownBatch(line, { ids, roles, turns }),
     extras: [...extrasOf(line, READ), ...passesText(line)],
   });
 }
@@ -162,27 +167,15 @@ function passesText(line: JsonObject): (readonly [string, string])[] {
   return passes.length === 0 ? [] : [['passes', `${passes.length} over the batch are in the file`]];
 }
 
-/** Words as stretches of one role and kind: inside the agent's words the tags of the grammar tell the kinds apart. */
-function segmentsBy(roles: readonly number[], turns: readonly number[], words: readonly string[]): Segment[] {
-  const segments: Segment[] = [];
-  let open: SegmentKind = 'action';
-  roles.forEach((role, t) => {
-    if (role === Role.pad) return;
-    const word = words[t] ?? '';
-    const written = role === Role.prompt ? 'prompt' : role === Role.observation ? 'observation' : 'action';
-    const tag = written === 'action' ? /^<(\/?)(think|call|answer)>$/.exec(word) : null;
-    const kind = written === 'action' ? (kindOf(tag?.[2]) ?? open) : written;
-    open = written !== 'action' || tag?.[1] === '/' ? 'action' : kind;
-    const turn = turns[t] ?? 0;
-    const last = segments.at(-1);
-    const opens = tag?.[1] === '';
-    if (last?.role === written && last.kind === kind && last.turn === turn && !opens) {
-      segments[segments.length - 1] = { ...last, text: `${last.text} ${word}`, to: t + 1 };
-    } else segments.push({ role: written, kind, turn, text: word, from: t, to: t + 1 });
-  });
-  return segments;
-}
-
-function kindOf(name: string | undefined): SegmentKind | undefined {
-  return name === 'think' || name === 'call' || name === 'answer' ? name : undefined;
+/** Words as stretches of one kind, as the page's own panels show them. */
+function segmentsBy(by: WrittenBy, words: readonly string[], writing: Writing): Segment[] {
+  return turnsOf(kindsOf(words, writing, by), by.turns).flatMap(({ turn, spans }) =>
+    spans.map(({ kind, tokens }): Segment => {
+      const role = kind === 'prompt' || kind === 'observation' ? kind : 'action';
+      const own = tokens.map((t) => words[t] ?? '');
+      const text = writing === 'words' ? own.join(' ') : own.join('').replaceAll('⏎', '\n');
+      const from = tokens[0] ?? 0;
+      return { role, kind, turn, text, from, to: from + tokens.length };
+    }),
+  );
 }

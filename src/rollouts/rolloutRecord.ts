@@ -1,13 +1,13 @@
+import type { KeptBatch } from '../domain/batch.ts';
+import type { SpanKind, Writing } from '../domain/tokens.ts';
+
 /** Who wrote a stretch of a rollout, in the glossary's words; a system message is a prompt that a chat template sets apart. */
 export type SegmentRole = 'system' | 'prompt' | 'action' | 'observation';
-
-/** A role, with the agent's own words told apart by the tags around them. */
-export type SegmentKind = SegmentRole | 'think' | 'call' | 'answer';
 
 /** A stretch of a rollout that one side wrote. */
 export interface Segment {
   readonly role: SegmentRole;
-  readonly kind: SegmentKind;
+  readonly kind: SpanKind;
   readonly turn: number; // from 1; 0 before the agent's first word
   readonly text: string; // as the file has it
   readonly from: number | null; // first token of the segment in `tokens`; null where the file has no ids for it
@@ -49,6 +49,7 @@ export const TOKEN_CHANNEL_NAMES = Object.keys(TOKEN_CHANNELS) as TokenChannel[]
 export interface RolloutTokens {
   readonly ids: readonly number[];
   readonly words: readonly string[] | null; // null: the file has ids alone
+  readonly writing?: Writing; // how they follow one another; words without it
   readonly channels: Readonly<Partial<Record<TokenChannel, readonly (number | null)[]>>>;
   readonly parts?: readonly (readonly [name: string, paid: readonly (number | null)[]])[]; // of the channel `reward`
 }
@@ -71,6 +72,7 @@ export interface RolloutRecord {
   readonly toolCalls: number | null;
   readonly segments: readonly Segment[];
   readonly tokens: RolloutTokens | null;
+  readonly batch?: KeptBatch; // of this row alone, where the file is the page’s own: all that its panels read but the episode
   readonly guessed: readonly Guess[];
   readonly extras: readonly (readonly [name: string, value: string])[]; // everything else the line holds, as text
 }

@@ -1,4 +1,5 @@
-import type { Segment, SegmentKind, SegmentRole } from './rolloutRecord.ts';
+import type { SpanKind } from '../domain/tokens.ts';
+import type { Segment, SegmentRole } from './rolloutRecord.ts';
 
 /** How text is split where a file does not say who wrote what: names of tags, and words that stand for a role on a line of their own. */
 export interface SplitPattern {
@@ -50,7 +51,7 @@ export function readNames(text: string): string[] {
 /** A stretch as the pattern finds it. */
 export interface Piece {
   readonly role: SegmentRole;
-  readonly kind: SegmentKind;
+  readonly kind: SpanKind;
   readonly text: string;
 }
 
@@ -68,7 +69,7 @@ export function split(text: string, pattern: SplitPattern, begin: SegmentRole, g
   const finder = finderOf(pattern, glued);
   const pieces: Piece[] = [];
   let base: SegmentRole = begin;
-  let tag: { readonly name: string; readonly kind: SegmentKind } | null = null;
+  let tag: { readonly name: string; readonly kind: SpanKind } | null = null;
   let at = 0;
   const take = (to: number) => {
     if (to <= at) return;
@@ -149,7 +150,7 @@ function roleOfLine(word: string, pattern: SplitPattern): SegmentRole | undefine
   return found?.[1];
 }
 
-function kindOfTag(name: string, pattern: SplitPattern): SegmentKind | undefined {
+function kindOfTag(name: string, pattern: SplitPattern): SpanKind | undefined {
   return TAG_KINDS.find((kind) => pattern[kind].includes(name));
 }
 

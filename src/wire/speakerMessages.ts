@@ -3,7 +3,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { AskedTask, AskForm, TalkSampling } from '../domain/taskForm.ts';
 import type { StopReason } from '../domain/episode.ts';
 import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
-import type { Role } from '../domain/tokens.ts';
+import type { TextToken } from '../domain/textSpans.ts';
 import type { TrainingPlan } from '../domain/trainingPlan.ts';
 import type { PickedFile } from './readerMessages.ts';
 
@@ -15,13 +15,9 @@ export interface LikelyToken {
 }
 
 /** A token of a text, in order. */
-export interface SpokenToken {
+export interface SpokenToken extends TextToken {
   readonly id: number;
-  readonly text: string; // what it adds to the text: together they are all of it
   readonly shown: string; // by itself, blanks and controls marked
-  readonly special: boolean; // of the template: readers leave it out
-  readonly role: Role; // action: the model drew it, or a person in its place
-  readonly turn: number; // of the agent, from 1; 0 in the prompt
   readonly likely: readonly LikelyToken[] | null; // what could have stood there, likeliest first; null where nothing was drawn
   readonly logprob: number | null; // of this token at temperature 1; null where nothing was drawn
 }

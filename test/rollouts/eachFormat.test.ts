@@ -50,12 +50,13 @@ describe('this project’s own line', () => {
     values: [9, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 9],
     rewards: [9, 0, 0, 0, 0, 0, 0, 3, 0, 0, 1, 9],
     reward_parts: { outcome: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0] },
-    ...{ states: [], passes: [{}, {}], seed: 5 },
+    ...{ passes: [{}, {}], seed: 5 },
   };
 
   test('is read with every list where it speaks, and stretches by role, turn and tag', () => {
     const record = one(own, line);
-    const { segments, tokens, ...rest } = record;
+    const { segments, tokens, batch, ...rest } = record;
+    expect(batch?.batch).toMatchObject({ update: 4, rows: 1, length: 12, unscored: ['returns', 'refLogprobs'] });
     expect(rest).toEqual({
       ...{ id: '4-0', step: 4, group: '4-1', task: 'why', reward: 0.5, success: true, stop: 'answer', turns: 2 },
       ...{ toolCalls: 1, advantage: null, guessed: [] },
@@ -88,12 +89,11 @@ describe('this project’s own line', () => {
     expect(tokens!.channels.entropy).toBeUndefined();
   });
 
-  test('of tags keeps what stands behind them apart, and a second thought from the first', () => {
+  test('of tags keeps what stands behind them apart: a call, as in the lab', () => {
     const words = ['a', '<think>', 'b', '<think>', 'c', '</think>', 'd', 'e'];
     const shown = one(own, { ...line, tokens: words.map((_, i) => i), words, roles: [2, 2, 2, 2, 2, 2, 2, 2], turn_of: [1, 1, 1, 1, 1, 1, 1, 2], loss_mask: null, advantages: null, push: null, sampled_logprobs: null, values: null, rewards: null, reward_parts: null }); // prettier-ignore
     expect(inWords(shown.segments)).toEqual([
-      ...['action action 1 a', 'action think 1 <think> b', 'action think 1 <think> c </think>', 'action action 1 d'],
-      'action action 2 e',
+      ...['action call 1 a', 'action think 1 <think> b <think> c </think>', 'action call 1 d', 'action call 2 e'],
     ]);
   });
 
@@ -107,6 +107,7 @@ describe('this project’s own line', () => {
     [{ words: ['a'] }, 'a list of 1 for words'],
     [{ words: line.words.with(1, 3 as never) }, '3 in words, entry 2'],
     [{ push: [1] }, '1 entries in push'],
+    [{ states: [] }, '0 entries in states'],
     [{ reward_parts: { outcome: [1] } }, '1 entries in outcome'],
   ])('with %j is refused', (changes, got) => {
     expect(gotOf(own, { ...line, ...changes })).toBe(got);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { channelScale, channelValue } from '../../src/ui/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
-import { kindsOf } from '../../src/ui/rollout/kinds.ts';
+import { kindsOf } from '../../src/domain/tokenSpans.ts';
 import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/ui/rollout/readRollout.ts';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
@@ -23,14 +23,14 @@ test('tags split the agent’s words into think, call and answer; forced closing
     '<pad>',
   ];
   const roles = Uint8Array.from([1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2, 2, 0]);
-  expect(kindsOf(words, roles)).toEqual([
+  expect(kindsOf(words, 'words', { roles, turns: roles })).toEqual([
     ...['prompt', 'prompt', 'think', 'think', 'think', 'call', 'call', 'call'],
     ...['observation', 'observation', 'observation', 'answer', 'answer', 'answer', null],
   ]);
 });
 
 test('a tag the agent prints itself stays the agent’s', () => {
-  expect(kindsOf(['<obs>', 'higher'], Uint8Array.from([2, 2]))).toEqual(['call', 'call']);
+  expect(kindsOf(['<obs>', 'higher'], 'words', { roles: [2, 2], turns: [1, 1] })).toEqual(['call', 'call']);
 });
 
 test('a row becomes turns of spans, every token once and in order', () => {

@@ -3,7 +3,10 @@ import type { SpokenToken } from '../../wire/speakerMessages.ts';
 import { count } from '../parts/numberText.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
-import type { Block, Passage } from './passages.ts';
+import type { Block as TextBlock, Passage as TextPassage } from '../../domain/textSpans.ts';
+
+type Block = TextBlock<SpokenToken>;
+type Passage = TextPassage<SpokenToken>;
 
 /** What the colour of tokens says. */
 export type FlowChannel = 'none' | 'surprise';

@@ -1,4 +1,4 @@
-import { tokenAt } from './passages.ts';
+import { tokenAt } from '../../domain/textSpans.ts';
 import { sayInstead, useModels } from './modelStore.ts';
 import '../styles/distribution.css';
 import { perCent, whole } from '../parts/numberText.ts';

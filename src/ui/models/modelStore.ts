@@ -3,14 +3,21 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { TalkSampling } from '../../domain/taskForm.ts';
 import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
 import type { TrainingPlan } from '../../domain/trainingPlan.ts';
-import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speakerMessages.ts';
+import type {
+  OpeningWish,
+  Pause,
+  SpeakerCommand,
+  SpeakerEvent,
+  SpokenToken,
+  Writing,
+} from '../../wire/speakerMessages.ts';
 import { SpeakerClient } from './speakerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { giveModel } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
-import { cutAt, extended, type Passage } from './passages.ts';
+import { cutAt, extended, type Passage } from '../../domain/textSpans.ts';
 import { Watch } from './speakerWatch.ts';
 
 /** A model that was opened. */
@@ -37,7 +44,7 @@ interface ModelsState {
   readonly words: string; // being typed
   readonly sampling: TalkSampling;
   readonly steps: number; // most tokens of a turn
-  readonly passages: readonly Passage[];
+  readonly passages: readonly Passage<SpokenToken>[];
   readonly looked: number | null; // the token that is looked at
   readonly writing: boolean;
   readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;

@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
-import { Role } from '../../domain/tokens.ts';
+import { type Kind, Role } from '../../domain/tokens.ts';
 import type { SpokenText } from '../../domain/demonstrationText.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { useLive } from '../run/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
-import { type Kind, KINDS } from './kinds.ts';
+import { KINDS } from './kinds.ts';
 import '../styles/demonstrations.css';
 
 const ask = (): Question => ({ kind: 'demonstrations' });

@@ -5,10 +5,12 @@ import { turnInView, useCurrent, type Current } from '../run/currentRollout.ts';
 import { paid, short } from '../parts/numberText.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { type Span, type Turn, turnsUpTo } from './readRollout.ts';
+import { turnsUpTo } from './readRollout.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
 import { Token } from './Token.tsx';
+import type { Kind } from '../../domain/tokens.ts';
+import type { Span, Turn } from '../../domain/tokenSpans.ts';
 import { useTurnByTurn } from './turnByTurn.ts';
 import { useFold } from './useFold.tsx';
 import { selectToken, useSelection, chooseChannel, type ShownPreview } from '../shell/selectionStore.ts';
@@ -108,7 +110,7 @@ function scalesOf(view: ChannelView): (channel: Channel) => number {
 }
 
 interface CardProps {
-  readonly turn: Turn;
+  readonly turn: Turn<Kind>;
   readonly current: Current;
   readonly view: ChannelView;
   readonly channel: Channel;
@@ -143,7 +145,7 @@ const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, n
 });
 
 interface SpanProps {
-  readonly span: Span;
+  readonly span: Span<Kind>;
   readonly current: Current;
   readonly view: ChannelView;
   readonly channel: Channel;

@@ -1,8 +1,5 @@
 import type { StopReason } from '../../domain/episode.ts';
-import { Role } from '../../domain/tokens.ts';
-
-/** What a reader sees a token as: its role, and inside the agent's own words the span its tags open. */
-export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
+import type { Kind, SpanKind } from '../../domain/tokens.ts';
 
 interface KindStyle {
   readonly label: string;
@@ -20,52 +17,12 @@ export const KINDS: Readonly<Record<Kind, KindStyle>> = {
   answer: { label: 'answer', letter: 'A', note: 'The agent’s answer.', underline: 'solid' },
 };
 
-/** The kind of each token of a row, from roles and tags; null for padding. Untagged agent words count as a call. */
-export function kindsOf(words: readonly string[], roles: Uint8Array): (Kind | null)[] {
-  let span: Kind = 'call';
-  return words.map((word, t) => {
-    const role = roles[t];
-    if (role === Role.prompt) return 'prompt';
-    if (role === Role.observation) {
-      span = 'call';
-      return 'observation';
-    }
-    if (role !== Role.action) return null;
-    const tag = /^<(\/?)(\w+)>$/.exec(word);
-    if (!tag) return span;
-    const kind = kindOfTag(tag[2] ?? '');
-    span = tag[1] === '/' ? 'call' : kind;
-    return kind;
-  });
-}
-
-/** The kind of each token of a row of text, where tags come in pieces: a turn of the agent's is a call where one stands in it, else an answer. */
-export function kindsOfText(
-  pieces: readonly string[],
-  { roles, turns }: { readonly roles: Uint8Array; readonly turns: Uint8Array },
-): (Kind | null)[] {
-  const said = new Map<number, string>();
-  pieces.forEach((piece, t) => {
-    if (roles[t] === Role.action) said.set(turns[t] ?? 0, (said.get(turns[t] ?? 0) ?? '') + piece);
-  });
-  return pieces.map((_, t) => {
-    const role = roles[t];
-    if (role === Role.prompt) return 'prompt';
-    if (role === Role.observation) return 'observation';
-    if (role !== Role.action) return null;
-    return said.get(turns[t] ?? 0)?.includes('<tool_call>') ? 'call' : 'answer';
-  });
-}
-
-/** True for the words of the vocabulary that are tags. */
-export function isTag(word: string): boolean {
-  return /^<.*>$/.test(word);
-}
-
-function kindOfTag(name: string): Kind {
-  if (name.startsWith('think')) return 'think';
-  return name.startsWith('ans') ? 'answer' : 'call';
-}
+/** The same of rollouts from elsewhere, whose chat templates have more kinds. */
+export const SPAN_KINDS: Readonly<Record<SpanKind, { readonly label: string; readonly letter: string }>> = {
+  ...KINDS,
+  system: { label: 'system', letter: 'S' },
+  action: { label: 'agent', letter: 'W' },
+};
 
 /** How a rollout ended, in words. */
 export const STOPS: Readonly<Record<StopReason, string>> = {

@@ -1,24 +1,14 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
-import { Role, type Writing } from '../../domain/tokens.ts';
-import { isTag, kindsOf, kindsOfText, type Kind } from './kinds.ts';
+import { isTag, kindsOf, type Span, type Turn, turnsOf } from '../../domain/tokenSpans.ts';
+import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
-/** Consecutive tokens of one kind. */
-export interface Span {
-  readonly kind: Kind;
-  readonly tokens: readonly number[]; // positions in the row
-}
-/** One turn: what the agent said and what came back; turn 0 is the prompt. */
-export interface Turn {
-  readonly turn: number;
-  readonly spans: readonly Span[];
-}
 /** One row of a batch, ready to read. */
 export interface Rollout {
   readonly row: number;
   readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
   readonly tags: readonly boolean[]; // the token is a tag; a name that looks like one is not
   readonly kinds: readonly (Kind | null)[];
-  readonly turns: readonly Turn[];
+  readonly turns: readonly Turn<Kind>[];
   readonly writing: Writing;
 }
 
@@ -43,28 +33,14 @@ export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], r
   return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
 }
 
-/** The first word of every vocabulary of words; tokenizers of bytes have another. */
-const PAD = '<pad>';
-
 /** Reads tokens into turns and spans. */
 export function readTokens(written: Written, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
   const ids = Array.from(written.tokens);
-  const writing = vocabulary[0] === undefined || vocabulary[0] === PAD ? 'words' : 'bytes';
-  const shown = ids.map((id) => vocabulary[id] ?? `#${id}`);
-  const plain = writing === 'words' ? shown : shown.map((piece) => piece.replaceAll('␣', ' '));
+  const writing = writingOf(vocabulary);
+  const plain = ids.map((id) => withBlanks(vocabulary[id] ?? `#${id}`, writing));
   const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
-  const kinds = writing === 'words' ? kindsOf(plain, written.roles) : kindsOfText(plain, written);
-  const turns: { turn: number; spans: { kind: Kind; tokens: number[] }[] }[] = [];
-  kinds.forEach((kind, t) => {
-    if (kind === null) return;
-    const number = written.turns[t] ?? 0;
-    let turn = turns.at(-1);
-    if (turn?.turn !== number) turns.push((turn = { turn: number, spans: [] }));
-    const span = turn.spans.at(-1);
-    if (span?.kind === kind) span.tokens.push(t);
-    else turn.spans.push({ kind, tokens: [t] });
-  });
-  return { words, tags: plain.map(isTag), kinds, turns, writing };
+  const kinds = kindsOf(plain, writing, written);
+  return { words, tags: plain.map(isTag), kinds, turns: turnsOf(kinds, written.turns), writing };
 }
 
 /** The text of some of a rollout's tokens. */
@@ -73,8 +49,8 @@ export function textOf({ words, writing }: Pick<Rollout, 'words' | 'writing'>, t
 }
 
 /** The first `length` tokens of a rollout's turns: what lies behind them is left out. */
-export function turnsUpTo(turns: readonly Turn[], length: number): readonly Turn[] {
-  const cut = ({ kind, tokens }: Span): Span => ({ kind, tokens: tokens.filter((t) => t < length) });
+export function turnsUpTo<K extends SpanKind>(turns: readonly Turn<K>[], length: number): readonly Turn<K>[] {
+  const cut = ({ kind, tokens }: Span<K>): Span<K> => ({ kind, tokens: tokens.filter((t) => t < length) });
   return turns
     .map(({ turn, spans }) => ({ turn, spans: spans.map(cut).filter(({ tokens }) => tokens.length > 0) }))
     .filter(({ spans }) => spans.length > 0);

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { Writing } from '../../domain/tokens.ts';
-import type { Span } from './readRollout.ts';
+import type { Span } from '../../domain/tokenSpans.ts';
 
 /** Of text that the agent did not write, so many tokens are shown at first. */
 const FOLDED = 48;

@@ -5,13 +5,12 @@ import {
   type Segment,
   TOKEN_CHANNELS,
   type TokenChannel,
-  type SegmentKind,
 } from '../../rollouts/rolloutRecord.ts';
 import { short, signed } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { chunksOf, piecesOf, SHOWN } from './chunks.ts';
-import { KINDS } from '../rollout/kinds.ts';
+import { SPAN_KINDS } from '../rollout/kinds.ts';
 
 // heights of what nobody has looked at, roughly
 const LINE = 48; // px of a segment
@@ -37,7 +36,7 @@ export function Segments({ record: { segments, tokens }, channel, short: brief =
   const chunks = useMemo(() => chunksOf(segments, values !== undefined), [segments, values]);
   const draw = (segment: Segment, i: number) => (
     <section key={i} className="segment" data-kind={segment.kind} data-turn={segment.turn}>
-      <SpanLabel of={SEGMENT_KINDS[segment.kind]} />
+      <SpanLabel of={SPAN_KINDS[segment.kind]} />
       {tokens && channel !== null && values && segment.from !== null && segment.to !== null ? (
         <Tokens {...{ tokens, channel, values, scale, segment }} />
       ) : (
@@ -139,13 +138,6 @@ function Token({ tokens, channel, values, scale, t }: Omit<TokensProps, 'segment
     </span>
   );
 }
-
-/** What each kind of segment is called and marked with: the kinds of the page, and what other chat templates have besides. */
-const SEGMENT_KINDS: Readonly<Record<SegmentKind, { readonly label: string; readonly letter: string }>> = {
-  ...KINDS,
-  system: { label: 'system', letter: 'S' },
-  action: { label: 'agent', letter: 'W' },
-};
 
 interface ChunkProps {
   readonly first: boolean; // drawn before anybody has looked where it lies

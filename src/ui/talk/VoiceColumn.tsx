@@ -1,12 +1,13 @@
 import type { Voice } from '../../domain/taskForm.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { Role } from '../../domain/tokens.ts';
+import { type Kind, Role } from '../../domain/tokens.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { paid, short } from '../parts/numberText.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
-import { type Span, type Turn, turnsUpTo } from '../rollout/readRollout.ts';
+import { turnsUpTo } from '../rollout/readRollout.ts';
+import type { Span, Turn } from '../../domain/tokenSpans.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
 import { useFold } from '../rollout/useFold.tsx';
@@ -80,12 +81,12 @@ function Verdict({
   );
 }
 
-function waiting(turn: Turn | undefined): string {
+function waiting(turn: Turn<Kind> | undefined): string {
   return turn?.spans.at(-1)?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
 }
 
 interface TurnProps extends Props {
-  readonly turn: Turn;
+  readonly turn: Turn<Kind>;
 }
 
 function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
@@ -107,7 +108,7 @@ function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
   );
 }
 
-function SpanLine({ span, said, voice }: Props & { readonly span: Span }) {
+function SpanLine({ span, said, voice }: Props & { readonly span: Span<Kind> }) {
   const { shown, fold } = useFold(span, said.rollout.writing);
   return (
     <div className="span" data-kind={span.kind}>

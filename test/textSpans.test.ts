@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { Role } from '../../src/domain/tokens.ts';
-import { cutAt, extended, type Passage, tokenAt } from '../../src/ui/models/passages.ts';
-import { readTokens, textOf } from '../../src/ui/rollout/readRollout.ts';
-import type { SpokenToken } from '../../src/wire/speakerMessages.ts';
+import { Role } from '../src/domain/tokens.ts';
+import { cutAt, extended, type Passage as TextPassage, tokenAt } from '../src/domain/textSpans.ts';
+import { readTokens, textOf } from '../src/ui/rollout/readRollout.ts';
+import type { SpokenToken } from '../src/wire/speakerMessages.ts';
+
+type Passage = TextPassage<SpokenToken>;
 
 const token = (text: string, role: Role, turn: number, special = false): SpokenToken => ({
   ...{ id: 1, text, shown: text, special, role, turn, likely: null, logprob: null },
@@ -22,8 +24,8 @@ const TOKENS = [
 test('thoughts and calls are told apart by tags that begin a line, whole or in pieces; blocks end with lines', () => {
   expect(read(extended([], TOKENS))).toEqual([
     ['prompt', ['Hello.\n']],
-    ['think', ['<think>hm\n', '</think>']],
-    ['answer', ['\n', 'So:\n']],
+    ['think', ['<think>hm\n', '</think>\n']],
+    ['answer', ['So:\n']],
     ['call', ['<tool_call>\n', '{}\n', '</tool_call><|im_end|>']],
     ['observation', ['user\n']],
     ['answer', ['a < b <tool_call> said']],

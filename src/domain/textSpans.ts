@@ -1,24 +1,33 @@
-import { Role } from '../../domain/tokens.ts';
-import type { SpokenToken } from '../../wire/speakerMessages.ts';
-import type { Kind } from '../rollout/kinds.ts';
+import { type Kind, Role } from './tokens.ts';
 
-/** A stretch of text that ends with a line, so that blocks one below the other read as the text itself. */
-export interface Block {
-  readonly from: number; // its first token
-  readonly tokens: readonly SpokenToken[];
+/** A token of a text: a chat's, or a piece of a rollout's. */
+export interface TextToken {
+  readonly text: string; // what it adds to the text
+  readonly role: Role;
+  readonly turn: number; // of the agent, from 1; 0 in the prompt
+  readonly special: boolean; // of the template: the end of a turn, say
 }
 
-/** Consecutive tokens of one writer. */
-export interface Passage {
+/** A stretch of text that ends with a line, so that blocks one below the other read as the text itself. */
+export interface Block<T extends TextToken = TextToken> {
+  readonly from: number; // its first token
+  readonly tokens: readonly T[];
+}
+
+/** Consecutive tokens of one kind. */
+export interface Passage<T extends TextToken = TextToken> {
   readonly kind: Kind;
   readonly turn: number;
   readonly from: number;
   readonly count: number; // of tokens
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly Block<T>[];
 }
 
 /** Passages with tokens added; those that nothing was added to stay the same objects, so that they are not drawn again. */
-export function extended(before: readonly Passage[], tokens: readonly SpokenToken[]): readonly Passage[] {
+export function extended<T extends TextToken>(
+  before: readonly Passage<T>[],
+  tokens: readonly T[],
+): readonly Passage<T>[] {
   const passages = [...before];
   for (const token of tokens) {
     const last = passages.at(-1);
@@ -26,13 +35,13 @@ export function extended(before: readonly Passage[], tokens: readonly SpokenToke
     const kind = kindOf(last, token);
     if (last?.kind === kind && last.turn === token.turn) passages[passages.length - 1] = longer(last, token);
     else passages.push({ kind, turn: token.turn, from, count: 1, blocks: [{ from, tokens: [token] }] });
-    opened(passages);
+    openTag(passages);
   }
   return passages;
 }
 
 /** Passages without the tokens from `count` on. */
-export function cutAt(passages: readonly Passage[], count: number): readonly Passage[] {
+export function cutAt<T extends TextToken>(passages: readonly Passage<T>[], count: number): readonly Passage<T>[] {
   return passages.flatMap((passage) => {
     if (passage.from + passage.count <= count) return [passage];
     if (passage.from >= count) return [];
@@ -44,13 +53,13 @@ export function cutAt(passages: readonly Passage[], count: number): readonly Pas
 }
 
 /** The token at a place; undefined if there is none. */
-export function tokenAt(passages: readonly Passage[], at: number): SpokenToken | undefined {
+export function tokenAt<T extends TextToken>(passages: readonly Passage<T>[], at: number): T | undefined {
   const passage = passages.find(({ from, count }) => at >= from && at < from + count);
   const block = passage?.blocks.findLast(({ from }) => from <= at);
   return block?.tokens[at - block.from];
 }
 
-function longer(passage: Passage, token: SpokenToken): Passage {
+function longer<T extends TextToken>(passage: Passage<T>, token: T): Passage<T> {
   const last = passage.blocks.at(-1);
   const anew = last?.tokens.at(-1)?.text.endsWith('\n') ?? true;
   const blocks =
@@ -60,33 +69,29 @@ function longer(passage: Passage, token: SpokenToken): Passage {
   return { ...passage, count: passage.count + 1, blocks };
 }
 
-/** Who speaks; of the model's own words a thought or a call is found when its tag is whole. */
-function kindOf(last: Passage | undefined, { role, turn, special }: SpokenToken): Kind {
+/** Who speaks; of the agent's own words a thought or a call ends with its closing tag and the line that it stands in. */
+function kindOf(last: Passage | undefined, { role, turn, special, text }: TextToken): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
   const going = last?.turn === turn ? CLOSES[last.kind] : undefined;
   if (!last || going === undefined) return 'answer';
   if (special) return last.kind; // the end of a turn is none of its own
+  if (text.trim() === '') return last.kind; // neither is the end of a line
   const said = last.blocks
     .slice(-2)
     .flatMap(({ tokens }) => tokens.slice(-MOST_TAG_TOKENS))
-    .map(({ text }) => text)
+    .map((token) => token.text)
     .join('');
   return said.trimEnd().endsWith(going) ? 'answer' : last.kind;
 }
 
 /** A tag that begins a line opens a thought or a call: what stands from there on is of that kind. */
-function opened(passages: Passage[]): void {
+function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const last = passages.at(-1);
   const block = last?.blocks.at(-1);
   if (last?.kind !== 'answer' || !block || block.tokens.length > MOST_TAG_TOKENS) return;
-  const kind =
-    OPENS[
-      block.tokens
-        .map(({ text }) => text)
-        .join('')
-        .trim()
-    ];
+  const said = block.tokens.map(({ text }) => text).join('');
+  const kind = OPENS[said.trim()];
   if (!kind) return;
   passages.pop();
   const count = block.from - last.from;

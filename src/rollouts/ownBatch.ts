@@ -1,0 +1,67 @@
+import { isFieldName, parseField, type RunConfig } from '../config/config.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { DEFAULTS } from '../config/fields.ts';
+import { type KeptBatch, type PassView, SCORE_NAMES, type ScoreName } from '../domain/batch.ts';
+import { REWARD_PARTS } from '../domain/episode.ts';
+import { field, flagOrNull, type JsonObject, numberOrNull, numbersOrNull, objectOf, objectsOf } from './jsonFields.ts';
+
+interface Row {
+  readonly ids: readonly number[];
+  readonly roles: readonly number[];
+  readonly turns: readonly number[];
+}
+
+const SCORE_KEYS: Readonly<Record<ScoreName, string>> = {
+  ...{ values: 'values', returns: 'returns', advantages: 'advantages', refLogprobs: 'ref_logprobs' },
+};
+
+/**
+ * A line of this project's own format as the batch of one row that it was written from, so that panels show of a file what they show
+ * of a run. Its episode is not in it: the words of the line have their names already. Throws BadLine on a list that is none.
+ */
+export function ownBatch(line: JsonObject, { ids, roles, turns }: Row): KeptBatch {
+  const length = ids.length;
+  const floats = (key: string, of = line) => {
+    const list = numbersOrNull(of, key, length);
+    return Float32Array.from({ length }, (_, t) => list?.[t] ?? 0);
+  };
+  const bytes = (key: string) => Uint8Array.from(floats(key));
+  const paid = objectOf(line, 'reward_parts');
+  const parts = REWARD_PARTS.filter((part) => field(paid, part) !== undefined);
+  const passes = objectsOf(line, 'passes').map((pass): PassView => ({
+    pass: numberOrNull(pass, 'pass') ?? 0,
+    gradWeights: floats('grad_weights', pass),
+    policyWeights: floats('policy_weights', pass),
+    shares: Float32Array.of(numberOrNull(pass, 'share') ?? 0),
+  }));
+  const batch = {
+    ...{ update: numberOrNull(line, 'step') ?? 0, rows: 1, length, lengths: Int32Array.of(length), episodes: [] },
+    ...{ tokens: Int32Array.from(ids), roles: Uint8Array.from(roles), turns: Uint8Array.from(turns) },
+    ...{ states: bytes('states'), singles: bytes('singles') },
+    ...{ sampledLogprobs: floats('sampled_logprobs'), logprobs: floats('logprobs'), entropies: floats('entropies') },
+    ...(field(line, 'drawn_logprobs') !== undefined && { drawnLogprobs: floats('drawn_logprobs') }),
+    ...{ values: floats('values'), returns: floats('returns'), refLogprobs: floats('ref_logprobs') },
+    ...{ advantages: floats('advantages'), rewards: floats('rewards') },
+    parts: Object.fromEntries(parts.map((part) => [part, floats(part, paid)])),
+    ...{ lossMask: floats('loss_mask'), advantageMask: floats('advantage_mask') },
+    ...{ gradWeights: floats('grad_weights'), policyWeights: floats('policy_weights') },
+    ...(passes.length > 0 && { passes }),
+    kept: Uint8Array.of(flagOrNull(line, 'kept') === false ? 0 : 1),
+    unscored: SCORE_NAMES.filter((name) => field(line, SCORE_KEYS[name]) === undefined),
+  };
+  return { batch, config: knobsOf(objectOf(line, 'knobs')) };
+}
+
+/** The knobs that a line names over the defaults; one that this version doesn't know is left out. */
+function knobsOf(knobs: JsonObject): RunConfig {
+  const known = Object.keys(knobs).filter(isFieldName);
+  const read = known.flatMap((name) => {
+    try {
+      return [[name, parseField(name, field(knobs, name))] as const];
+    } catch (error) {
+      if (error instanceof ConfigError) return [];
+      throw error;
+    }
+  });
+  return { ...DEFAULTS, ...Object.fromEntries(read) };
+}
