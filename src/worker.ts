@@ -30,7 +30,7 @@ import { browserStore } from './session/tuningStore.ts';
  * a generator: each pull takes its next event. To pause, the worker stops pulling; for a step, it pulls until the step is done.
  */
 let session: Session | null = null;
-let fallback: FallbackCheckpoint | null = null; // a guarded run returns to it after a number that is not finite
+let fallback: FallbackCheckpoint | null = null; // only for a run that was started with `guarded`: it returns to this checkpoint after a number that is not finite
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
@@ -86,7 +86,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       return faults.inject(command.fault, command.moment);
     case 'profile':
       return meter.ask(
-        tuning.telling((answer) => post({ type: 'answer', id: command.id, answer })),
+        tuning.withResult((answer) => post({ type: 'answer', id: command.id, answer })),
         session?.policy,
         pumping,
       );
@@ -233,8 +233,8 @@ async function pump(): Promise<void> {
 }
 
 /**
- * Keeps the current weights for later questions, and for a guarded run as its fallback. If a number is not finite, rolls
- * back and returns false. Also false if the run was replaced.
+ * Keeps the current weights for later questions. A run that was started with `guarded` also keeps them as its fallback. If a number is
+ * not finite, rolls back and returns false. Also returns false if the run was replaced.
  */
 async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
@@ -250,12 +250,12 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
 /** Pauses the run and returns it to its last state in which all numbers were finite. */
 function rollBack(what: string): void {
   const message = `${what} Rolled back to ${standing(returned(what))}; the run is paused.`;
-  const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';
+  const hint = 'Go on with a tenth of the learning rate, undo the change that made the number grow, or reset.';
   post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
   say();
 }
 
-/** Pauses the run at a fault of its environment, as it was after its last update; nothing of it is lost. */
+/** Pauses the run because its environment has a fault. The run returns to its state after the last update; no finished update is lost. */
 function pauseAtFault(fault: EnvironmentFileError): void {
   const last = returned(fault.message);
   fallback?.hand();
@@ -264,7 +264,7 @@ function pauseAtFault(fault: EnvironmentFileError): void {
   say();
 }
 
-/** Pauses the run and returns it to its last checkpoint, which is the answer. */
+/** Pauses the run and restores its last checkpoint. Returns that checkpoint. */
 function returned(why: string): Checkpoint {
   const last = fallback?.last();
   if (!session || !last) throw new Error(`${why} There is no earlier update to go back to.`);

@@ -189,7 +189,7 @@ test('a run that goes on keeps the kernels it began with, whatever was measured 
 test('a run that ends takes its tuning with it; a profile is told what was found', async () => {
   const { tuning, start, train, open, kept } = lab();
   const told: Answer[] = [];
-  const tell = tuning.telling((answer) => told.push(answer));
+  const tell = tuning.withResult((answer) => told.push(answer));
   const refused = { kind: 'refused', message: '' } as const;
   await start();
   await train(8);

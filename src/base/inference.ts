@@ -1,15 +1,15 @@
-/** How sure all intervals here are, and half of what they leave out on either side. */
+/** Confidence level of all intervals here. `TAIL` is the probability that is left out on each side. */
 const LEVEL = 0.95;
 const TAIL = (1 - LEVEL) / 2;
-/** What chance makes less often than this is not called chance. */
+/** Significance level: a result counts as more than chance if its p value is below this. */
 export const CHANCE = 0.05;
 const MOST_SEEDS = 1000;
-const FEWEST_POINTS = 6; // of a line
-const MOST_ALIKE = 0.9; // correlation of neighbours: more would leave no interval
-const EXACT = 1e-14; // share of a curve's squares: less is rounding
-const ROUNDING = 1e-9; // numbers of runs that differ by less are the same number
+const FEWEST_POINTS = 6; // a line through fewer points gets no interval
+const MOST_ALIKE = 0.9; // largest correlation of neighbouring residuals that is used: as it nears 1, the interval would grow without bound
+const EXACT = 1e-14; // a residual sum of squares below this share of the curve's sum of squares is rounding error, and counts as 0
+const ROUNDING = 1e-9; // two numbers that differ by less count as equal
 
-/** An interval that holds the true value in `LEVEL` of all repetitions. */
+/** A confidence interval: in a share `LEVEL` of all repetitions it contains the true value. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
@@ -19,8 +19,8 @@ export interface Interval {
 export type Claim = 'more' | 'less' | 'unclear';
 
 /**
- * Student's t interval for the mean of independent values (one a seed): mean ± t(n − 1)·sd/√n. Null below two values, and where
- * all are alike: they say nothing of their spread. For paired differences it is the paired t interval.
+ * Student's t interval for the mean of independent values (one for each seed): mean ± t(n − 1)·sd/√n. For paired differences it is the
+ * paired t interval. Null if there are fewer than two values or if all are equal, because the spread is then unknown.
  */
 export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mean: number; readonly sd: number }) {
   if (n < 2 || !(sd > ROUNDING)) return null;
@@ -29,8 +29,8 @@ export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mea
 }
 
 /**
- * Interval of mean(after) − mean(before) for two lists of independent values: Welch's, with the fewer degrees of freedom of the
- * two, which errs on the wide side. Null below two values in either.
+ * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two lists' degrees of
+ * freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values.
  */
 export function differenceInterval(before: readonly number[], after: readonly number[]): Interval | null {
   const df = Math.min(before.length, after.length) - 1;
@@ -48,29 +48,29 @@ function spread(values: readonly number[]) {
 
 /** A straight line's slope through points, and its interval. */
 export interface Slope {
-  readonly slope: number; // a step of x
+  readonly slope: number; // change of y per unit of x
   readonly interval: Interval;
 }
 
 /**
- * Slope of the least-squares line through a noisy curve, with its t interval. Neighbours of a curve that learns are alike, so the interval is
- * widened by √((1 + r)/(1 − r)), r being the correlation of neighbouring residuals (as for a first-order autoregressive noise). Null
- * below six points: noise cannot be told from trend then.
+ * Slope of the least-squares line through a noisy curve, with its t interval. Neighbouring points of a learning curve are correlated. So the
+ * interval is widened by √((1 + r)/(1 − r)), where r is the correlation of neighbouring residuals, as for first-order autoregressive
+ * noise. Null if there are fewer than six points: they can't tell a trend from noise.
  */
 export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
   return slopesToEnd(x, y)(0);
 }
 
 /**
- * `slopeInterval` of any last part of a curve, from point `from` to its end. The sums of all parts are made once, so that each part takes
- * the same time however long it is.
+ * The `slopeInterval` of the last part of a curve, from point `from` to its end, for any `from`. All sums are computed once, so the time for
+ * a part doesn't depend on its length.
  */
 export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
   const n = Math.min(x.length, y.length);
   const end = x[n - 1] ?? 0;
   let level = 0;
   for (let i = 0; i < n; i++) level += (y[i] ?? 0) / n;
-  // both are counted from the middle of the numbers, or sums of products would lose digits
+  // x is measured from its last value and y from its mean: sums of products of large numbers would lose digits
   const u = (i: number) => (x[i] ?? 0) - end;
   const v = (i: number) => (y[i] ?? 0) - level;
   const toEnd = (of: (i: number) => number, first = 0) => {
@@ -80,7 +80,7 @@ export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: 
   };
   const [sumU, sumV] = [toEnd(u), toEnd(v)];
   const [sumUU, sumUV, sumVV] = [toEnd((i) => u(i) ** 2), toEnd((i) => u(i) * v(i)), toEnd((i) => v(i) ** 2)];
-  // of a point and the one before it
+  // sums over pairs of neighbours: a point and the one before it
   const pairs = (of: (i: number) => number) => {
     const sums = toEnd(of, 1);
     return (from: number) => sums(from + 1);
@@ -96,7 +96,7 @@ export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: 
     const [along, around] = [sumUV(from) - m * meanU * meanV, sumVV(from) - m * meanV ** 2];
     const slope = along / across;
     const left = around - slope * along;
-    const squares = left > EXACT * sumVV(from) ? left : 0; // what rounding leaves of a straight line
+    const squares = left > EXACT * sumVV(from) ? left : 0; // the residuals of an exact line are only rounding errors
     const a = meanV - slope * meanU; // residual: v − a − slope·u
     const products =
       pairVV(from) - a * pairV(from) - slope * pairUV(from) + a * a * (m - 1) + a * slope * pairU(from) + slope ** 2 * pairUU(from); // prettier-ignore
@@ -106,7 +106,7 @@ export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: 
   };
 }
 
-/** Clopper–Pearson: the exact interval of a share that was seen in `hits` of `n` independent tries; `hits` need not be whole. */
+/** Clopper–Pearson's exact interval for a share, from `hits` of `n` independent tries. `hits` need not be a whole number. */
 export function shareInterval(hits: number, n: number): Interval {
   if (n <= 0) return { low: 0, high: 1 };
   return {
@@ -116,8 +116,9 @@ export function shareInterval(hits: number, n: number): Interval {
 }
 
 /**
- * Exact two-sided sign test: the chance that pairs which differ split at least as unevenly as `better` against `worse` were
- * each side as likely. On tasks that both solved or both failed it is silent, so that this is McNemar's exact test.
+ * Exact two-sided sign test. `better` and `worse` count the pairs that differ, by sign. Returns the p value: the probability of a split at
+ * least as uneven, if both signs are equally likely. If the pairs are tasks that two agents solve or fail, this is McNemar's exact test;
+ * tasks with the same outcome for both don't count.
  */
 export function signTest(better: number, worse: number): number {
   const n = better + worse;
@@ -126,27 +127,27 @@ export function signTest(better: number, worse: number): number {
   return Math.min(1, 2 * below);
 }
 
-/** How pairs came out: one side higher, both alike, the other higher. */
+/** Counts of paired differences by sign: above 0, equal to 0, below 0. */
 export interface Signs {
   readonly better: number;
   readonly tied: number;
   readonly worse: number;
 }
 
-/** Counts the signs of paired differences; those that only rounding makes are ties. */
+/** Counts the signs of paired differences. Differences as small as rounding errors are ties. */
 export function signsOf(differences: readonly number[]): Signs {
   const better = differences.filter((x) => x > ROUNDING).length;
   const worse = differences.filter((x) => x < -ROUNDING).length;
   return { better, tied: differences.length - better - worse, worse };
 }
 
-/** What pairs may claim whose exact test gave `p`: nothing where chance makes such a split more often than one time in twenty. */
+/** The claim that paired differences support, given the p value of their exact test: 'unclear' if p is at least `CHANCE`. */
 export function claimOf({ better, worse }: Signs, p: number): Claim {
   if (p >= CHANCE) return 'unclear';
   return better > worse ? 'more' : 'less';
 }
 
-/** About how many pairs it takes until the sign test is below `CHANCE`, should they go on to split like this; null: over a thousand. */
+/** About how many pairs the sign test needs for a p below `CHANCE`, if further pairs split in the same proportion. Null: more than a thousand. */
 export function seedsNeeded({ better, tied, worse }: Signs): number | null {
   const n = better + tied + worse;
   if (better === worse) return null;
@@ -158,8 +159,8 @@ export function seedsNeeded({ better, tied, worse }: Signs): number | null {
 }
 
 /**
- * What p values of several comparisons become when they are corrected for their number, in the same order: Benjamini and Hochberg's
- * step-up (1995). Of all comparisons whose corrected value is below .05, one in twenty is expected to be chance.
+ * Corrects the p values of several comparisons for their number, by Benjamini and Hochberg's step-up procedure (1995). Returns them in the
+ * same order. If the comparisons with a corrected value below .05 are taken as real, at most one in twenty of these is expected to be chance.
  */
 export function correctedForNumber(values: readonly number[]): number[] {
   const order = values.map((p, at) => ({ p, at })).toSorted((a, b) => b.p - a.p);
@@ -186,7 +187,7 @@ export function chanceText(p: number): string {
 export function fisherTest(a: number, n: number, b: number, m: number): number {
   const hits = a + b;
   const chance = (k: number) => Math.exp(lnChoose(n, k) + lnChoose(m, hits - k) - lnChoose(n + m, hits));
-  const seen = chance(a) * (1 + 1e-9); // ties with it count, whatever rounding says
+  const seen = chance(a) * (1 + 1e-9); // a table as likely as the observed one counts, even if rounding makes it look a little likelier
   let p = 0;
   for (let k = Math.max(0, hits - m); k <= Math.min(n, hits); k++) if (chance(k) <= seen) p += chance(k);
   return Math.min(1, p);
@@ -213,7 +214,7 @@ function betaQuantile(p: number, a: number, b: number): number {
 function betaCdf(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  // it converges fast below the mean only
+  // the continued fraction converges fast only for x below the mean
   if (x > (a + 1) / (a + b + 2)) return 1 - betaCdf(1 - x, b, a);
   const tiny = 1e-300;
   let c = 1;
@@ -241,7 +242,7 @@ function lnChoose(n: number, k: number): number {
   return k === 0 || k === n ? 0 : -Math.log(n + 1) - lnBeta(n - k + 1, k + 1);
 }
 
-/** ln Γ(x) for x > 0: moved up by the recurrence to where Stirling's series holds to 14 digits. */
+/** ln Γ(x) for x > 0. The recurrence Γ(x + 1) = x·Γ(x) raises x to at least 15, where Stirling's series is exact to 14 digits. */
 function lnGamma(x: number): number {
   let shift = 0;
   for (; x < 15; x++) shift -= Math.log(x);

@@ -7,8 +7,9 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads to rollouts that are alike and blind to the map, as in RAGEN's Echo Trap but without its fall
-// (docs/journal/learning.md). With start and goal in the corners, one path that ignores the map gets far; GRPO, so that groups are all there is to compare.
+// Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike there, the reward doesn't first rise
+// and then fall for good (docs/journal/learning.md). Start and goal are in the corners, so one path that ignores the map often reaches the goal.
+// The algorithm is GRPO: its advantages come only from differences within a group, and alike rollouts have none.
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
@@ -16,7 +17,7 @@ const STRESS = {
   slip: 0,
   maxTurns: 12, // with fewer, some starts never reach the goal by chance
   warmStart: 'none',
-  temperature: 2, // at 1 some random weights never win, and then nothing begins
+  temperature: 2, // at temperature 1, agents with some random weights never solve a task, so there is no reward to learn from
   prompts: 8,
   groupSize: 8,
   minibatches: 2,
@@ -26,10 +27,10 @@ const STRESS = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
-// RAGEN's StarPO and StarPO-S are PPO: a critic of its own, whose credit does not rest on the group.
+// RAGEN's StarPO and StarPO-S are forms of PPO. They have a separate critic, so their advantages don't depend on the group.
 const CRITIC = { estimator: 'gae', critic: 'separate' } as const satisfies Partial<RunConfig>;
-// What StarPO-S adds: learn from the quarter of prompts whose rollouts differ most, clip higher above, no KL. With four times the
-// prompts as many rollouts are learned from, in as many equal steps.
+// StarPO-S learns only from the quarter of prompts whose rollouts differ most, has a higher upper clip bound, and no KL. Here it plays four
+// times as many prompts, so that it learns from as many rollouts as without the filter, in as many optimizer steps of the same size.
 const STEADIED = {
   prompts: 4 * STRESS.prompts,
   minibatches: 4 * STRESS.minibatches,
@@ -37,7 +38,7 @@ const STEADIED = {
   filterShare: 0.25,
   clipHigh: 0.28,
 } as const satisfies Partial<RunConfig>;
-// The environment pays nothing; a labeller who likes effort does, through a reward model.
+// The environment pays no reward. All reward comes from a reward model. It learns from a labeller who values a tool call as much as a right answer.
 const JUDGED = {
   env: 'multi-hop',
   maxTurns: 4,
@@ -49,8 +50,8 @@ const JUDGED = {
   labellerTaste: 1,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// The arms differ by .15 while what they pay varies by three times as much: many prompts average that out, and the entropy
-// bonus keeps an unlucky start from settling (docs/journal/learning.md).
+// The arms' mean rewards differ by .15, but a single reward varies about three times as much. Many prompts average this noise out. The
+// entropy bonus keeps the agent from settling on the wrong arm after unlucky first rewards (docs/journal/learning.md).
 const ARMS = {
   env: 'bandit',
   prompts: 32,
@@ -61,7 +62,7 @@ const ARMS = {
   warmStart: 'none',
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// Each move is paid for the way it makes good; a critic on the policy’s trunk tells the moves of a walk apart.
+// The process reward pays each move for how much nearer it comes to solving the task. A critic, which shares the policy's layers, tells good moves of a walk from bad ones.
 const WALK = {
   maxTurns: 8,
   processReward: 1,
@@ -84,7 +85,7 @@ const SEARCH = {
   updates: 80,
 } as const satisfies Partial<RunConfig>;
 
-// The text model that is shipped. A rollout is some 150 tokens, so batches are half as large as in words and each is learned from once.
+// The text model that ships. A rollout has about 150 tokens, so a batch has half as many rollouts as with `language=words`, and one epoch.
 const TEXT = {
   ...TEXT_AGENT_SIZES,
   language: 'text',
@@ -93,7 +94,7 @@ const TEXT = {
   groupSize: 8,
   epochs: 1,
   processReward: 0.5,
-  // at twice the rate and without the KL the calculator unlearned the form of a call on one seed of two (docs/journal/learning.md)
+  // at twice this rate and without KL, the calculator agent unlearned how to write a call on one seed of two (docs/journal/learning.md)
   learningRate: 2.5e-4,
   klCoef: 0.02,
   evalEvery: 0,
@@ -110,7 +111,7 @@ export const WRITTEN_PRESET = {
     processReward: 1,
     warmStart: 'train',
     prompts: 32,
-    // at three times the rate the agent unlearned what imitation had taught (docs/journal/learning.md)
+    // at three times this rate the agent unlearned what it had learned by imitation (docs/journal/learning.md)
     learningRate: 3e-4,
     evalTasks: 64,
     updates: 100,
@@ -131,14 +132,14 @@ export const SERVER_PRESET = {
   },
 } as const satisfies Preset;
 
-/** The knobs with which a run of these knobs trains on a server: another environment, and nobody to imitate. */
+/** The knobs to change before a run with the given knobs can train on a server: the environment is the server, and there is no player to imitate. */
 export function onServer({ model }: Partial<RunConfig>): Partial<RunConfig> {
   const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
   return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
 }
 
-// A checkpoint that the person opens, with adapters. It calls no tool by itself: it is shown how for some steps, and paid a little
-// for each well-formed call.
+// A checkpoint that the person opens, with LoRA adapters. Without training it calls no tool. So it first imitates calls for some steps,
+// and later gets a small reward for each well-formed call.
 const ADAPTED = {
   language: 'text',
   model: 'checkpoint',
@@ -147,11 +148,11 @@ const ADAPTED = {
   groupSize: 4,
   epochs: 1,
   minibatches: 1,
-  decodeChunk: 4, // a token of all rows takes a tenth of a second: a pause is not to wait for many
+  decodeChunk: 4, // small, because a pause waits for the end of a chunk, and one token for all rows takes a tenth of a second
   callReward: 0.1,
   processReward: 0.5,
   entropyCoef: 0,
-  // at 5e-4 the first step after imitation has SmolLM2 call until its turns are over (docs/journal/learning.md)
+  // at 5e-4, after the first RL step SmolLM2 only calls the tool, until it has no turns left (docs/journal/learning.md)
   learningRate: 1e-4,
   weightDecay: 0,
   warmStart: 'train',
@@ -162,11 +163,11 @@ const ADAPTED = {
   updates: 30,
 } as const satisfies Partial<RunConfig>;
 
-/** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a configuration, not a class. */
+/** The presets: named sets of knob values. presetDocs.ts says what each one shows. An algorithm is a set of knob values too, not a class. */
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
-    // at twice the rate two seeds of five lose again, within 150 updates, some of what they had (docs/journal/learning.md)
+    // at twice this rate, two seeds of five got worse again within 150 updates (docs/journal/learning.md)
     set: { learningRate: 1e-3, entropyCoef: 0.02, processReward: 0.5, updates: 160 },
   },
   'multi-hop': {
@@ -222,7 +223,7 @@ export const PRESETS = {
   },
   'number-hunt-text': {
     label: 'Number hunt in text · REINFORCE',
-    // paid for each guess by itself and with nothing taken off: under GRPO the form of a call breaks at rates that move it (docs/journal/learning.md)
+    // Each guess is paid by itself, and no baseline is subtracted. With GRPO, every learning rate that was high enough to learn also broke the form of the calls (docs/journal/learning.md).
     set: {
       ...TEXT,
       env: 'number-hunt',
@@ -243,12 +244,12 @@ export const PRESETS = {
   },
   'search-text': {
     label: 'Multi-hop search in text · GRPO',
-    // slower than this it takes twice the updates
+    // at a lower rate it takes twice as many updates
     set: { ...TEXT, env: 'multi-hop', learningRate: 5e-4, klCoef: 0 },
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
-    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 }, // imitation alone has it call
+    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 }, // no reward for calls: after imitation it calls the tool anyway
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',
@@ -256,7 +257,7 @@ export const PRESETS = {
   },
   'smollm2-search': {
     label: 'SmolLM2 · search',
-    // of two hops nothing was learned in ten updates; paid for calls, or with turns that cost nothing, it looks the same fact up again (docs/journal/learning.md)
+    // One hop, because on two hops it learned nothing in eleven updates. If calls are paid, or turns cost nothing, it looks up the same fact again and again (docs/journal/learning.md).
     set: {
       ...ADAPTED,
       env: 'multi-hop',
@@ -331,7 +332,7 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS;
 
-/** What a run's knobs are compared with: a preset that is offered, or that of an environment that a person wrote. */
+/** The name of the preset that a run's knobs are compared with: one of PRESETS, or the preset for an environment that a person wrote. */
 export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
 
 /** The label and the knobs of a preset. */

@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'Entropy of the next-token distribution; the entropy bonus multiplies it. Tokens in the mask of entropy and KL are aggregated as in the policy loss (verl): with token-mean over tokens, else over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless choiceMask is on.',
+    doc: 'Entropy of the next-token distribution; the entropy bonus multiplies it. The tokens in the mask of entropy and KL are aggregated into one number as in the policy loss (verl): with token-mean over all tokens, otherwise over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless choiceMask is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
@@ -78,7 +78,7 @@ export const METRICS = {
     label: 'Evaluated tasks',
     unit: '',
     once: true,
-    doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each is played once greedily, and in as many rounds at the training temperature as fit into evalTasks.',
+    doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each task is played once greedily. It is also played at the training temperature, as many times as fit into evalTasks.',
   },
   'eval/success': { label: 'Success on evaluated tasks', unit: '', doc: 'Share of evaluated tasks solved, greedy.' },
   'eval/success_sampled': {
@@ -109,7 +109,7 @@ export const METRICS = {
   'eval/success_shifted': {
     label: 'Out of domain',
     unit: '',
-    doc: 'Share of tasks solved, greedy, that differ from all training tasks. Searches over facts have one hop more. In number hunt the tool fails one time in five. FrozenLake has gymnasium’s slippery ice. Sokoban and calculator need longer solutions. Countdown has one number more. The bandit’s names are reversed.',
+    doc: 'Share of solved tasks, greedy, among tasks that differ from all training tasks. Searches over facts have one hop more. In number hunt the tool fails one time in five. FrozenLake has gymnasium’s slippery ice. Sokoban and calculator need longer solutions. Countdown has one number more. The bandit’s names are reversed.',
   },
   'eval/naive_rag': {
     label: 'Naive RAG',
@@ -152,7 +152,7 @@ export const METRICS = {
   'actor/pg_clipfrac_lower': {
     label: 'Dual-clip fraction',
     unit: '',
-    doc: 'Share of loss tokens with A < 0 capped by dual clip.',
+    doc: 'Share of all loss tokens whose loss dual clip capped. Only tokens with A < 0 can be capped.',
   },
   'actor/kl_loss': {
     label: 'KL to reference',
@@ -196,7 +196,7 @@ export const METRICS = {
   'actor/reward_kl_penalty': {
     label: 'KL to reference, in the reward',
     unit: 'nats',
-    doc: 'KL estimate between the old policy and the reference: the mean over the tokens whose reward it lowers, then over rollouts.',
+    doc: 'KL estimate between the old policy and the reference. For each rollout it is the mean over the tokens whose reward it changes; then the mean over rollouts is taken.',
   },
   'actor/reward_kl_penalty_coeff': {
     label: 'KL in reward β',
@@ -234,7 +234,7 @@ export const METRICS = {
     doc: 'The same share if turns did not depend on their context: 1 / N, with N contexts compared.',
   },
   'mask/observation_weights': {
-    label: 'Graded words of the tool',
+    label: 'Tool’s words in the loss',
     unit: 'tokens',
     doc: 'Number of observation tokens that the policy loss pushed: their weight in the last epoch is not 0.',
   },

@@ -61,15 +61,15 @@ export interface Episode {
   readonly data: () => TaskData | null;
 }
 
-/** What an episode follows from, beside the settings and what is done in it. */
+/** The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode. */
 export interface EpisodeSeeds {
   readonly seed: number; // which task
-  readonly luck: number; // what the dice give
+  readonly luck: number; // seeds the environment's random events
 }
 
 /** The result of a turn. */
 export interface TurnResult {
-  readonly observation: readonly number[]; // ids to force before the next turn; empty when the episode is over
+  readonly observation: readonly number[]; // ids of the environment's answer, written before the next turn; empty when the episode is over
   /** The turn's reward by part. 'preference' is always 0 here; the reward model adds it later. */
   readonly parts: Readonly<Record<RewardPart, number>>;
   readonly thinkEnd: number; // index of `</think>` in the action; −1 if there is no well-formed thought
@@ -90,7 +90,7 @@ export interface TurnResult {
  */
 export interface Reset {
   (seed: number, settings: EnvSettings, luck?: number): Episode;
-  /** Set if the environment answers later (`ToolEnv.later`). The call itself throws then. */
+  /** Set if the environment answers later (`ToolEnv.later`). Episodes are then opened with it, and calling this `Reset` throws. */
   readonly opening?: Opening;
 }
 
@@ -108,8 +108,8 @@ export interface AskedTurn {
 }
 
 /**
- * How an environment is asked whose answers take time. Everything that a batch of episodes asks at one moment comes in one
- * call. What is thrown ends the batch: the run pauses, and nothing but the batch is lost.
+ * How to ask an environment that needs time to answer. All turns of a batch that wait at the same moment are asked in one
+ * call. If a call fails, the batch ends and the run pauses. Only the batch is lost.
  */
 export interface LaterAnswers {
   readonly answer: (turns: readonly AskedTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns

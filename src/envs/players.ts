@@ -2,7 +2,7 @@ import type { PlayedEpisode } from '../domain/playedTask.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import type { EpisodeSeeds } from './env.ts';
-import { openEpisode, type Stepper, type Table } from './stepper.ts';
+import { openEpisode, type Stepper, type EpisodeConditions } from './stepper.ts';
 
 /** Who is in the agent's place: what is written next, a turn or a part of one. */
 export type Player = (stepper: Stepper) => readonly number[];
@@ -38,11 +38,15 @@ export function playOut(stepper: Stepper, player: Player): Stepper {
  * Plays a task with the given tokens in the agent's place, as far as they go: the episode that a rollout with these tokens and
  * this luck would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
  */
-export function playTokens(table: Table, seeds: EpisodeSeeds, tokens: readonly number[]): PlayedEpisode {
-  const stepper = openEpisode(table, seeds);
+export function playTokens(
+  conditions: EpisodeConditions,
+  seeds: EpisodeSeeds,
+  tokens: readonly number[],
+): PlayedEpisode {
+  const stepper = openEpisode(conditions, seeds);
   for (const token of tokens) {
     if (stepper.stop === null && !stepper.allows(token)) {
-      const word = table.env.vocabulary[token] ?? `#${token}`;
+      const word = conditions.env.vocabulary[token] ?? `#${token}`;
       throw new RangeError(`“${word}” cannot stand here; choose one of the words that are offered.`);
     }
     stepper.take(token);
@@ -51,8 +55,8 @@ export function playTokens(table: Table, seeds: EpisodeSeeds, tokens: readonly n
 }
 
 /** A task as the scripted expert plays it. */
-export function playExpert(table: Table, seeds: EpisodeSeeds): PlayedEpisode {
-  return playedOf(playOut(openEpisode(table, seeds), expert));
+export function playExpert(conditions: EpisodeConditions, seeds: EpisodeSeeds): PlayedEpisode {
+  return playedOf(playOut(openEpisode(conditions, seeds), expert));
 }
 
 /** What the page shows of an episode. */

@@ -3,8 +3,8 @@ import { type Grammar, Role } from '../domain/tokens.ts';
 import { allowedIn } from './allowedTokens.ts';
 import type { AskedTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
-/** The conditions of an episode: its environment, knobs and limits. */
-export interface Table {
+/** How an episode is played: its environment, knobs and limits. */
+export interface EpisodeConditions {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
@@ -64,7 +64,7 @@ export interface Stepper {
    * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
    */
   take(token: number): void;
-  /** Gives the turn that waits its result. Throws RangeError if none waits. */
+  /** Delivers the result for the waiting turn. Throws RangeError if no turn waits. */
   hear(result: TurnResult): void;
 }
 
@@ -76,28 +76,31 @@ export interface Stepper {
  * off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); a last turn without an
  * observation keeps it on its action. Nothing is written after the episode is over. If the episode runs out of room, it ends
  * with the stop reason 'tokens'. If that happens inside a turn, the turn gets the penalty of a malformed turn and no tool
- * runs. Throws RangeError if the prompt does not fit, and what `begin` throws: an environment that answers later must be
- * opened with `openAll`.
+ * runs. Throws RangeError if the prompt does not fit. Errors of `begin` are passed on: it throws if the environment answers later,
+ * because `openAll` has to open such an episode.
  */
-export function openEpisode(table: Table, seeds: EpisodeSeeds): Stepper {
-  const { env, settings, begin = env.reset } = table;
-  return new Played(table, seeds, begin(seeds.seed, settings, seeds.luck));
+export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds): Stepper {
+  const { env, settings, begin = env.reset } = conditions;
+  return new Played(conditions, seeds, begin(seeds.seed, settings, seeds.luck));
 }
 
 /** Begins an episode for each of the tasks, as `openEpisode` does. Waits for an environment that answers later. */
-export async function openAll(table: Table, tasks: readonly EpisodeSeeds[]): Promise<readonly Stepper[]> {
-  const { env, settings, begin = env.reset } = table;
-  if (!begin.opening) return tasks.map((seeds) => openEpisode(table, seeds));
+export async function openAll(
+  conditions: EpisodeConditions,
+  tasks: readonly EpisodeSeeds[],
+): Promise<readonly Stepper[]> {
+  const { env, settings, begin = env.reset } = conditions;
+  if (!begin.opening) return tasks.map((seeds) => openEpisode(conditions, seeds));
   const episodes = await begin.opening.open(tasks, settings);
   try {
-    return tasks.map((seeds, i) => new Played(table, seeds, given(episodes, i)));
+    return tasks.map((seeds, i) => new Played(conditions, seeds, given(episodes, i)));
   } catch (error) {
     env.later?.leave(episodes);
     throw error;
   }
 }
 
-/** Has the environment answer the turns that wait, all at once. Does nothing if none waits. */
+/** Asks the environment for the results of all waiting turns, in one call. Does nothing if no turn waits. */
 export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
   const waiting = steppers.filter(({ asked }) => asked !== null);
   const later = waiting[0]?.env.later;
@@ -139,7 +142,7 @@ class Played implements Stepper {
   readonly #grammar: Grammar;
   #action: number[] = [];
 
-  constructor({ env, settings, room = env.maxTokens }: Table, seeds: EpisodeSeeds, episode: Episode) {
+  constructor({ env, settings, room = env.maxTokens }: EpisodeConditions, seeds: EpisodeSeeds, episode: Episode) {
     this.env = env;
     this.seeds = seeds;
     this.episode = episode;
@@ -196,7 +199,7 @@ class Played implements Stepper {
     this.#conclude(result);
   }
 
-  /** Gives the finished turn to the environment, or has it wait for one that answers later. */
+  /** Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer (`asked`). */
   #endTurn(): void {
     if (this.env.later) this.asked = { episode: this.episode, action: this.#action, settings: this.#settings };
     else this.#conclude(this.episode.step(this.#action, this.#settings));

@@ -6,9 +6,9 @@ export type Access = 'read' | 'read_write' | 'uniform';
 export interface Binding {
   readonly name: string;
   readonly access: Access;
-  /** The alias its scalars are declared by, which may be turned to f16; null where they always take 4 bytes. */
+  /** The WGSL alias for the type of its elements, which `sourceWith` can change from f32 to f16. Null if its elements always take 4 bytes. */
   readonly alias: string | null;
-  /** What a uniform holds; null where the binding is storage. */
+  /** The struct that a uniform binding holds. Null if the binding is storage. */
   readonly struct: UniformStruct | null;
 }
 
@@ -17,12 +17,12 @@ export type Dims = Readonly<Record<string, number>>;
 /** Pipeline-overridable constants of one dispatch. */
 export type Constants = Readonly<Record<string, number>>;
 
-/** Aliases of a kernel that stand for f16 in one dispatch, in the order of its bindings. */
+/** The aliases of a kernel that are f16 in one dispatch, in the order of its bindings. */
 export type Halves = readonly string[];
 
 /**
- * A kernel, declared once beside its WGSL. Bindings whose scalars have an alias (`alias Kept = f32;`) hold halves as well:
- * `sourceWith` turns the alias. Such kernels widen what they load and round what they store; arithmetic stays in f32.
+ * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias (`alias Kept = f32;`) can hold
+ * float16 instead: `sourceWith` changes the alias. Such a kernel converts loaded values to f32, computes in f32 and rounds what it stores.
  */
 export interface Kernel {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Kernel {
   readonly dims: readonly string[]; // fields of `Shape`, in order
   readonly grid: (dims: Dims) => readonly [number, number?, number?]; // workgroups
   readonly flops: (dims: Dims) => number;
-  readonly bytes: (dims: Dims, halves?: Halves) => number; // least traffic: every operand once
+  readonly bytes: (dims: Dims, halves?: Halves) => number; // least memory traffic: every operand is read or written once
 }
 
 interface Declaration {
@@ -50,7 +50,7 @@ const ALIAS = /^alias (\w+) = f32;/gm;
 /** Declares a kernel. Throws when the names differ from the WGSL's bindings, or the file has no `Shape`. */
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
   const aliases = Array.from(wgsl.matchAll(ALIAS), ([, alias]) => alias);
-  // pieces may bind in any order
+  // a shared WGSL part (`//! piece NAME`) may declare bindings between the file's own, so sort by number
   const all = Array.from(wgsl.matchAll(BINDING)).toSorted(([, a], [, b]) => Number(a) - Number(b));
   for (const [at, [, index, , , variable]] of all.entries()) {
     if (Number(index) !== at)
@@ -92,7 +92,7 @@ export function uniformOf({ name, bindings }: Kernel, binding: string): UniformS
   return struct;
 }
 
-/** A kernel's WGSL with these aliases turned to f16; lines keep their numbers. */
+/** A kernel's WGSL with these aliases changed to f16. Line numbers stay the same. */
 export function sourceWith({ wgsl }: Kernel, halves: Halves): string {
   if (halves.length === 0) return wgsl;
   const turned = wgsl.replaceAll(ALIAS, (line, alias: string) =>
@@ -112,7 +112,7 @@ export function ceilDiv(n: number, size: number): number {
   return Math.ceil(n / size);
 }
 
-/** A one-dimensional grid of `groups`, folded into two dimensions past 65,535; the WGSL continues x in y. */
+/** A grid of `groups` workgroups. WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL computes its index from both. */
 export function folded(groups: number): [number, number] {
   return groups <= 65535 ? [groups, 1] : [65535, ceilDiv(groups, 65535)];
 }

@@ -17,14 +17,14 @@ import { serverTask } from './serverTask.ts';
 import { readTools, type ServerTools } from './serverTools.ts';
 import { SessionPool } from './sessionPool.ts';
 
-/** Tokens an episode may have: more take too much memory and time. */
+/** Most tokens in an episode. More would take too much memory and time. */
 const MOST_TOKENS = 4096;
-/** Tasks of each split whose prompts are read to learn how long prompts are. */
+/** Number of tasks in each split whose prompts are read, to estimate how long prompts are. */
 const SAMPLED = 4;
-/** Room for prompts that are longer than those that were read. */
+/** Factor for the room of a prompt, because other prompts may be longer than those that were read. */
 const SPARE_PROMPT = 1.25;
 const SYSTEM = 'Solve the task with the tools.';
-/** Words of a text that a call or an answer has room for. */
+/** Room for a text, in words: in an argument of a call, and in an answer. */
 const CALL_WORDS = 8;
 const ANSWER_WORDS = 16;
 const SEEDS = 2 ** 30;
@@ -32,8 +32,8 @@ const SEEDS = 2 ** 30;
 type SplitName = 'train' | 'test';
 
 /**
- * An OpenEnv server as an environment, for an agent that speaks text: its tools, tasks, answers and rewards. Each row of a batch is a session of its
- * own. Throws EnvironmentServerError if the server can't be reached or used.
+ * An OpenEnv server as an environment, for an agent that reads and writes text. Tools, tasks, answers and rewards come from the server. Each row of a
+ * batch has its own session. Throws EnvironmentServerError if the server can't be reached or used.
  */
 export async function serverEnvironment(
   address: ServerAddress,
@@ -91,7 +91,7 @@ export async function serverEnvironment(
     try {
       await Promise.all(replies);
     } catch (error) {
-      pool.close(); // the batch is thrown away, and nothing of it is waited for
+      pool.close(); // the batch is thrown away, so the replies that are still to come are not needed
       throw error;
     }
     return asked.map(({ episode, action, settings }) => episode.step(action, settings));
@@ -124,10 +124,10 @@ export async function serverEnvironment(
   };
 }
 
-/** An episode under way. */
+/** The server's side of an episode in progress. */
 interface Session {
   connection: ServerConnection | null; // null once the episode was left
-  reply: ServerReply | null; // to the turn that is taken next
+  reply: ServerReply | null; // the server's reply to the agent's latest turn, stored before `episode.step` reads it
 }
 
 /** Reads a server's tools, and the prompts of a few tasks. */
@@ -160,7 +160,7 @@ function promptIn({ observation }: Extract<ServerReply, { kind: 'observation' }>
   return saidIn(observation).text || 'Begin.';
 }
 
-/** The action that a turn is to the server; null if it has nothing to answer: a malformed turn, or an answer that it has no tool for. */
+/** The action to send to the server for a turn. Null if there is nothing to send: the turn is malformed, or it is an answer and the server has no tool `answer`. */
 function stepOf({ speech }: TextTurns, { answer }: ServerTools, action: readonly number[]): JsonRecord | null {
   const turn = speech.read(action);
   if (turn.kind === 'mistake') return null;

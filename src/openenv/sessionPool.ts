@@ -3,7 +3,7 @@ import type { JsonRecord } from '../base/jsonRecord.ts';
 import { ConnectionLostError, ServerConnection, type SocketPlace } from './serverConnection.ts';
 import type { ServerReply } from './serverMessages.ts';
 
-/** Waits before each further try to begin an episode, in ms: together as long as a small server takes to start again. */
+/** Waits before each further try to begin an episode, in ms. Their sum is about the time that a small server takes to restart. */
 const WAITS: readonly number[] = [250, 500, 1000, 2000, 4000];
 /** Browsers allow about 200 sockets to one host. */
 const MOST_SESSIONS = 200;
@@ -20,7 +20,7 @@ export class SessionPool {
   readonly #place: SocketPlace;
   readonly #open = new Set<ServerConnection>();
   readonly #idle = new Set<ServerConnection>();
-  #times = 0; // that everything was closed
+  #closings = 0; // number of calls of `close`; a try that sees it change gives up
 
   constructor(address: ServerAddress, place: SocketPlace) {
     this.#address = address;
@@ -42,8 +42,8 @@ export class SessionPool {
   }
 
   /**
-   * Begins an episode for each of these data of a `reset`. A server that isn't there or is full is tried again, after growing
-   * waits. Throws EnvironmentServerError; then none of the episodes is kept.
+   * Begins one episode for each item of `resets`, the data of a `reset` message. If the server can't be reached or is full, tries again
+   * after growing waits. Throws EnvironmentServerError if that fails; then no episode is kept.
    */
   async begin(resets: readonly JsonRecord[]): Promise<readonly BegunSession[]> {
     if (resets.length > MOST_SESSIONS) {
@@ -66,14 +66,14 @@ export class SessionPool {
 
   /** Closes all connections, and ends the tries to open one. */
   close(): void {
-    this.#times++;
+    this.#closings++;
     for (const connection of this.#open) connection.close();
     this.#open.clear();
     this.#idle.clear();
   }
 
   async #begin(data: JsonRecord, together: number): Promise<BegunSession> {
-    const times = this.#times;
+    const closings = this.#closings;
     for (let tries = 0; ; tries++) {
       const connection = this.connection();
       let lost: Error;
@@ -83,9 +83,9 @@ export class SessionPool {
         if (reply.code !== 'CAPACITY_REACHED') {
           throw new EnvironmentServerError(`The server’s reset failed: ${reply.says}`);
         }
-        const most = reply.sessions === null ? '' : `, at most ${reply.sessions}`;
+        const most = reply.sessions === null ? '' : ` (its limit is ${reply.sessions})`;
         lost = new EnvironmentServerError(
-          `The server plays no more episodes at once${most}, and this run needs ${together}. Start it with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
+          `The server can’t play enough episodes at once${most}. This run needs ${together}. Start the server with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
         );
       } catch (error) {
         connection.close();
@@ -94,9 +94,9 @@ export class SessionPool {
       }
       connection.close();
       const wait = WAITS[tries];
-      if (wait === undefined || times !== this.#times) throw lost;
+      if (wait === undefined || closings !== this.#closings) throw lost;
       await new Promise<void>((resolve) => this.#place.after(wait, resolve));
-      if (times !== this.#times) throw lost;
+      if (closings !== this.#closings) throw lost;
     }
   }
 }

@@ -4,7 +4,7 @@ import type { GroupBaseline } from '../config/estimators.ts';
 const GROUP_EPS = 1e-6;
 /** Added to the variance before whitening (verl `masked_whiten`). */
 const WHITEN_EPS = 1e-8;
-/** Scores closer than this are the same score: summing rewards in float leaves noise that std would blow up. */
+/** Scores closer than this count as equal: sums of rewards differ by rounding errors, and dividing by their std would make these large. */
 export const EQUAL_SCORES = 1e-6;
 
 /** Sizes of a batch: B rows of T tokens. */
@@ -53,19 +53,20 @@ export function gae(
 }
 
 /**
- * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`). Over turns: with e_i the last token of turn i,
- * r_{e_i} its reward and m_i the plain sum of all rewards between the end before it and its own,
- * δ_i = r_{e_i} + γ_turn·(m_{i+1} + V_{e_{i+1}}) − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}; then A_i + V_{e_i} stands in for the
- * reward at e_i, and token GAE (γ, λ) runs inside each turn, starting afresh at its end.
+ * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`), in two steps. First GAE over turns. Let e_i be the
+ * last token of turn i, r_{e_i} its reward, and m_i the undiscounted sum of the rewards of all other tokens of turn i:
+ * δ_i = r_{e_i} + γ_turn·(m_{i+1} + V_{e_{i+1}}) − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}. Then GAE over tokens (γ, λ) inside each
+ * turn. It starts anew at the turn's last token, whose reward is replaced by A_i + V_{e_i}.
  *
- * RAGEN knows no m_i: it takes every rewarded token for a turn's end, so what is paid inside a turn makes a turn of its own, and
- * so does KL in the reward. Here `turnEnds` are given. A turn that is paid nothing stays a turn; what is paid inside a turn, a
- * thinking reward or KL, reaches earlier turns as a reward at its end would, discounted once per turn and by no token, and
- * its own turn's earlier tokens by γ and λ. It stands outside V_{e_i} and λ because V_{e_i} is the value after it: with a
- * right critic A_i has mean 0 for every λ. Where rewards lie at turn ends only, all is RAGEN's.
+ * RAGEN has no m_i. It takes every token with a reward for the end of a turn, so a reward inside a turn (a thinking reward, or KL
+ * in the reward) splits the turn. Here `turnEnds` says where turns end. A turn without a reward is still a turn. A reward inside
+ * a turn counts for earlier turns like a reward at the turn's end: it is discounted once per turn, not per token. For earlier
+ * tokens of its own turn it is discounted by γ and λ. The formula adds m_{i+1} to V_{e_{i+1}}, because that value is taken after
+ * these rewards and does not contain them. So with an exact critic A_i has mean 0 for every λ. If only turn ends have rewards, the
+ * result equals RAGEN's.
  *
- * Masked-in tokens after a row's last turn end have no turn and get plain GAE; what they are paid counts as a turn's. Results
- * are (B,T), 0 outside the mask, not whitened.
+ * Masked-in tokens after a row's last turn end belong to no turn and get plain GAE. For the turns before, their rewards count like
+ * the m of one more turn. Results are (B,T), 0 outside the mask, not whitened.
  */
 export function biLevelGae(
   shape: Shape,
@@ -80,7 +81,7 @@ export function biLevelGae(
   const advantages = new Float64Array(rows * length);
   const returns = new Float64Array(rows * length);
   for (let b = 0; b < rows; b++) {
-    let turnRewards = 0; // m of the turn that follows the next end met
+    let turnRewards = 0; // m_{i+1}, for the next turn end that the backward scan meets
     let turnValue = 0;
     let turnAdvantage = 0;
     let nextValue = 0;
@@ -110,7 +111,7 @@ export function biLevelGae(
 
 /**
  * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025): GAE with
- * λ = 1 and a critic that says 0. The running return is carried over masked-out tokens, not set back there.
+ * λ = 1 and a critic whose value is always 0. The running return passes over masked-out tokens unchanged; they don't reset it to 0.
  */
 export function rewardToGo(
   shape: Shape,
@@ -135,8 +136,9 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
 /**
  * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance (GRPO, Shao et
  * al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline). `leave-one-out`: S − mean of
- * the others (RLOO, Ahmadian et al. 2024). Rows belong to the group whose id they carry, wherever they lie; −1 is no
- * group and gets 0. Exactly 0 in a group of one and in a group whose scores lie within 1e-6 of each other.
+ * the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
+ * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly 0 if it has only
+ * one row, or if its scores lie within 1e-6 of each other.
  */
 export function groupRelative(
   scores: ArrayLike<number>,
@@ -166,8 +168,8 @@ export function groupRelative(
 
 /**
  * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`), 0 outside
- * `keep`. A statistics mask of one token makes all 0: it has no variance; an empty one likewise. Equal advantages
- * become 0.
+ * `keep`. If `statistics` has one token or none, there is no variance, and all advantages become 0. Equal
+ * advantages become 0.
  */
 export function whiten(advantages: Float64Array, statistics: ArrayLike<number>, keep: ArrayLike<number>): void {
   let count = 0;

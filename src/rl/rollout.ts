@@ -1,12 +1,12 @@
 import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
-import { answerAll, leaveAll, openAll, type Table } from '../envs/stepper.ts';
+import { answerAll, leaveAll, openAll, type EpisodeConditions } from '../envs/stepper.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type Decoding, newRow, viewOf } from './rows.ts';
 
 /** How episodes are played. */
-export interface PlaySettings extends Pick<Table, 'settings' | 'begin'> {
+export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 

@@ -177,7 +177,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const stuck = empty === EMPTY_UPDATES;
     progress.empty = stuck ? 0 : empty;
     progress.update = update;
-    before = policy.counters(); // count from here: a listener may read the weights next, and that read-back belongs to the next update
+    before = policy.counters(); // the next update's counts begin here, so that a read-back of the weights after this update belongs to the next one
     yield { type: 'metrics', update, values, ...(solved && { solved }) };
     if (stuck) {
       yield nothingKept(update);

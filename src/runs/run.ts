@@ -11,44 +11,44 @@ import type { Change } from './change.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Series } from './series.ts';
 
-/** What a run is, in a few words: what was measured of it, and what it takes to go on, stand in the `Run`. */
+/** A run in brief: its name, device and knobs. `Run` adds the measurements and the data that it needs to continue. */
 export interface Manifest {
-  readonly id: number; // in a browser's list, counted from 1 and never given twice; 0: it stands in none
+  readonly id: number; // its number in this browser's list of runs, from 1; no number is used twice. 0: not in the list
   readonly name: string;
   readonly started: string; // ISO 8601
   readonly backend: Pick<BackendInfo, 'kind' | 'adapter'>;
-  readonly kernels?: Readonly<Record<string, string>> | undefined; // of a GPU: its set, and why; older pages kept families
+  readonly kernels?: Readonly<Record<string, string>> | undefined; // on a GPU: the kernel set and the reason for it; older pages stored the kernel families instead
   readonly begun: RunConfig; // its knobs when it began, or when it was forked
-  readonly config: RunConfig; // as they are now
+  readonly config: RunConfig; // its knobs now
   readonly changes: readonly Change[];
-  readonly update: number; // the last that is done
-  readonly fork?: { readonly run: number; readonly update: number }; // goes on from that run, after that update
-  readonly arm?: string; // of a comparison: its label there, which its curve is named by
+  readonly update: number; // the last finished update
+  readonly fork?: { readonly run: number; readonly update: number }; // the run that this one was forked from, and after which update
+  readonly arm?: string; // in a comparison: the label of this run, shown at its curve
 }
 
 /**
- * A run, wherever it was opened from: under way in the lab, finished, saved and read again, an arm of a comparison or of an experiment,
- * the recording that is shipped. What a list, a table or a file shows of it is worked out from it.
+ * A run of any origin: in progress in the lab, finished, read from a save, one of the runs of a comparison or an experiment, or the recording
+ * that ships. Everything that lists, tables and files show of a run is computed from this.
  */
 export interface Run extends Manifest {
   readonly series: ReadonlyMap<MetricName, Series>; // every curve; points after `update` are not part of the run
   readonly health: readonly HealthAt[];
-  readonly solved: ReadonlyMap<string, boolean> | null; // evaluated tasks, by greedy play, at the last evaluation
-  readonly skipped: number; // optimizer steps that would not have been finite
-  readonly facts: Facts | null; // a person's own, where it asks about them
-  readonly environment: EnvironmentFile | null; // that a person wrote, where it trains on one
-  readonly checkpoint: Checkpoint | null; // what it takes to go on; null: it can only be looked at
+  readonly solved: ReadonlyMap<string, boolean> | null; // by evaluated task: whether greedy play solved it at the last evaluation
+  readonly skipped: number; // number of optimizer steps that were skipped because a number was not finite
+  readonly facts: Facts | null; // the person's own facts, if its tasks ask about them; else null
+  readonly environment: EnvironmentFile | null; // the environment that a person wrote, if it trains on one; else null
+  readonly checkpoint: Checkpoint | null; // null: the run can't be continued, only looked at
   readonly vocabulary: readonly string[]; // of `batches`
-  readonly batches: readonly KeptBatch[]; // those that are kept, oldest first
+  readonly batches: readonly KeptBatch[]; // the batches that are kept, oldest first
 }
 
-/** Since which update the monitor has been of one mind, and the newest it said meanwhile. */
+/** The newest report of a stretch of updates in which the monitor's state stayed the same, and the first update of the stretch. */
 export interface HealthAt {
   readonly update: number;
   readonly health: Health;
 }
 
-/** A run of which nothing is known but what is given: one that has yet to begin, or has left no more than that. */
+/** A run with only the given fields; all others are empty. For a run that hasn't begun, or of which no more was stored. */
 export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & Partial<Run>): Run {
   return {
     ...{ backend: { kind: 'cpu', adapter: '' }, config: given.begun, changes: [], update: 0 },
@@ -61,7 +61,7 @@ export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & 
 const LONGEST_NAME = 200; // characters
 const PATH = /^(?:~|\.{1,2})?[\\/]|^[a-z]:[\\/]/i;
 
-/** A run's name and its device as a file gives them, cut to what a page can draw. */
+/** The name and device of a run from a file, made safe to show: shortened, and without invisible characters. */
 export function readNames(name: string, { kind, adapter }: Manifest['backend']): Pick<Manifest, 'name' | 'backend'> {
   const shown = PATH.test(name) ? baseName(name) : name; // older pages named a run by the path it was read from
   return { name: visible(shown, LONGEST_NAME), backend: { kind, adapter: visible(adapter, LONGEST_NAME) } };
@@ -69,12 +69,12 @@ export function readNames(name: string, { kind, adapter }: Manifest['backend']):
 
 const GPU = 'WebGPU ';
 
-/** What a run computes on, as people read it. */
+/** The text for the device that a run computes on. */
 export function backendText({ kind, adapter }: Manifest['backend']): string {
   return kind === 'gpu' ? `${GPU}${adapter}` : 'CPU';
 }
 
-/** The same from those words; what a CPU counts with is not in them. */
+/** Reads the text that `backendText` made. For a CPU the text doesn't name the adapter, so it is empty. */
 export function readBackend(text: string): Manifest['backend'] {
   return text.startsWith(GPU) ? { kind: 'gpu', adapter: text.slice(GPU.length) } : { kind: 'cpu', adapter: '' };
 }

@@ -12,23 +12,24 @@ import type { Answer } from '../wire/questions.ts';
 import type { TuningStore } from './tuningStore.ts';
 
 /**
- * Ms a tuning may take, compiling included. A GPU compiles a set in some 100 ms and is done in one or two seconds; an
- * adapter in software needs seconds for each, all of it at the cost of the run's own cores, so that with one the box may close early.
+ * Time limit of a tuning in ms, compiling included. A GPU compiles a set in about 100 ms, and its tuning is done in one or two seconds. A
+ * software adapter needs seconds for each set, on the same CPU cores that train the run, so there the limit may end the tuning early.
  */
 const BOX_MS = { hardware: 8_000, software: 20_000 };
 const ROUNDS = 7;
 /**
- * Both sides compute in float32, in another order: rounding stays below 1e-5 at the sizes the page offers. What is kept in halves is
- * rounded to 5e-4 at each of some ten places between a token and a gradient.
+ * Largest relative error of a set's numbers against the CPU's. Both compute in float32, but in a different order: at the sizes that the page
+ * offers, the rounding errors stay below 1e-5. With float16 storage, values are rounded by up to 5e-4 at each of about ten places
+ * between a token and a gradient.
  */
 const TOLERANCE: Readonly<Record<Scalar, number>> = { f32: 1e-3, f16: 3e-2 };
-/** Updates of a run before its tuning begins: what starts a run is to have the machine for itself. */
+/** Number of updates before the tuning begins, so that it doesn't slow the start of the run. */
 const FIRST_UPDATES = 3;
 
 /** The place tuning runs in. */
 export interface TuningPlace {
   readonly store: TuningStore;
-  readonly browser: string; // with its version: kernels that are fastest in one may not be in the next
+  readonly browser: string; // name and version: the fastest kernels of one version may not be the fastest of the next
   readonly now: () => number; // ms
   readonly math: LearningMath;
   readonly trials?: (gpu: GPU, spec: PolicySpec) => OpenTrial; // default: small runs on devices of their own
@@ -37,7 +38,7 @@ export interface TuningPlace {
 type Open<P> = (gpu: GPU, spec: PolicySpec, options: GpuPolicyOptions) => Promise<P>;
 type TuneOrNot = GpuPolicyOptions & { readonly tune: boolean };
 
-/** The adapter a policy was opened on, and what was kept for it. */
+/** The adapter that a policy was opened on, and the stored result of an earlier tuning for it. */
 interface Asked {
   readonly adapter: Gpu;
   readonly key: string;
@@ -45,8 +46,8 @@ interface Asked {
 }
 
 /**
- * Races the sets of kernels between the updates of a run, on devices of its own, and keeps the faster one for the next run: a run
- * that is under way never changes its kernels.
+ * Times the two sets of kernels between the updates of a run, on devices of its own. It stores the faster set for the next run: a run
+ * never changes its kernels.
  */
 export class BackgroundTuning {
   private readonly place: TuningPlace;
@@ -60,12 +61,12 @@ export class BackgroundTuning {
     this.place = place;
   }
 
-  /** The same listener; with a profile it is told what was measured while the run went on. */
-  telling(listener: (answer: Answer) => void): (answer: Answer) => void {
+  /** Wraps a listener: answers that hold a profile also get the result of the tuning, if there is one. */
+  withResult(listener: (answer: Answer) => void): (answer: Answer) => void {
     return (answer) => listener(answer.kind === 'profile' && this.found ? { ...answer, tuned: this.found } : answer);
   }
 
-  /** Opens a policy on the kernels kept for such a run on this adapter; where nothing is kept, gets ready to measure. */
+  /** Opens a policy with the kernels that an earlier tuning stored for such a run on this adapter. If none are stored, prepares a tuning. */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: wanted, ...rest } = options;
     const { storage = 'f32' } = rest;
@@ -82,7 +83,7 @@ export class BackgroundTuning {
       return kept;
     };
     const policy = await open(gpu, spec, { ...rest, tuned }).catch(async (error: unknown) => {
-      // a driver may have changed under a choice that ran when it was kept; every other failure comes again
+      // Stored kernels may no longer run, for example after a driver update, so they are deleted and the default is tried. Any other cause fails again.
       const taken = asked.find(({ kept }) => kept);
       if (!taken || error instanceof BackendError) throw error;
       await this.place.store.write(taken.key, null);
@@ -107,12 +108,12 @@ export class BackgroundTuning {
     [this.key, this.updates] = [key, 0];
   }
 
-  /** A slice of measuring, while the run stands between two updates. Compiling goes on behind its back instead. */
+  /** Does one slice of the tuning. Call it between two updates: the run waits while kernels are timed, but not while they compile. */
   async between(): Promise<void> {
     const { run } = this;
     if (!run || this.compiling || ++this.updates <= FIRST_UPDATES) return;
     const slice = await run.next();
-    if (run !== this.run) return; // ended meanwhile
+    if (run !== this.run) return; // `end` was called while this waited
     if (slice.done) {
       this.run = null;
       if (slice.value) await this.keep(slice.value);
@@ -129,7 +130,7 @@ export class BackgroundTuning {
     await this.place.store.write(this.key, found);
   }
 
-  /** Gives up what is not done, and forgets what was found. */
+  /** Stops the tuning and forgets its result. */
   end(): void {
     void this.run?.return(null);
     [this.run, this.found, this.compiling] = [null, null, false];

@@ -7,7 +7,7 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
 import { playExpert } from '../envs/players.ts';
-import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
+import { openEpisode, type Stepper, type EpisodeConditions } from '../envs/stepper.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Codec } from '../text/codec.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
@@ -158,7 +158,7 @@ export class TaskPlay {
 }
 
 /** What the scripted expert makes of a task, its turns in text. */
-function expertPlay(table: Table, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
+function expertPlay(table: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
   const { tokens, roles, turns, paid, success, reward } = playExpert(table, seeds);
   const said = paid.map(({ turn }) => {
     const ids = [...tokens].filter((_, t) => turns[t] === turn && roles[t] === Role.action);

@@ -27,11 +27,11 @@ export interface CheckReport {
   readonly longestPrompt: number; // characters
   readonly longestReply: number; // characters
   readonly findings: readonly Finding[];
-  /** Episodes ended at a fault. Rewards mean nothing then, so they are not compared. */
+  /** True if a fault ended an episode. The mean rewards then mean nothing, so they are not compared. */
   readonly broken: boolean;
 }
 
-/** What has to be fixed: a warning doesn't. */
+/** The findings that have to be fixed. Warnings don't have to be. */
 export const faultsOf = ({ findings }: CheckReport): readonly Finding[] =>
   findings.filter(({ kind }) => kind === 'fault');
 
@@ -145,7 +145,7 @@ export async function checkEnvironment(
     const trained = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
     const tests = experts.filter(({ task }) => task.split === 'test');
     const shared = tests.filter((play) => trained.has(keyOf(play))).length;
-    // among many tasks a few are alike by chance
+    // in a large set a few tasks are equal by chance
     if (shared > tests.length / 20)
       found.add('warning', `${shared} of ${tests.length} test tasks also occur in training.`, null);
   }

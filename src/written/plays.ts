@@ -2,7 +2,7 @@ import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
 import type { ChanceKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
-/** Which task: tasks of training and of the test differ by index, never by luck. */
+/** The split and number of a task. Two tasks differ only by these two; the same task always has the same random draws. */
 export interface TaskOf {
   readonly split: 'train' | 'test';
   readonly index: number;
@@ -24,9 +24,9 @@ export interface Play {
   readonly prompt: string;
   readonly moves: readonly Move[];
   readonly replies: readonly Reply[];
-  /** Named parts of the reward; null where the episode did not get that far. */
+  /** Named parts of the reward. Null if a fault ended the episode before it was paid. */
   readonly parts: Values | null;
-  /** What `observe` says of the whole episode; null if the class has none, or nobody asked. */
+  /** What `observe` returned at the end of the episode. Null if the class has no `observe`, or the option `observe` was off. */
   readonly observed: string | null;
   readonly problems: readonly Problem[];
 }
@@ -37,9 +37,9 @@ export type Chooser = (
   episode: number,
 ) => Move | null;
 
-/** Requests served in one crossing, at most: between two crossings it can be said how far it is. After a fault they are fewer, as what was stopped took long. */
+/** Most requests in one call of the sandbox; progress is reported between two calls. After a fault the calls get small again, because a request that was stopped took long. */
 const MOST_TOGETHER = 64;
-/** How the expert of the environment itself plays. */
+/** As a `player`: the environment's own expert plays. */
 export const EXPERT = 'expert';
 
 interface Course {
@@ -54,14 +54,14 @@ interface Course {
   over: boolean;
 }
 
-/** The key of a task's chance; the same task has the same one everywhere. */
+/** The key of a task's random draws. The same seed and task give the same key everywhere. */
 export function chanceOf(seed: number, { split, index }: TaskOf): ChanceKey {
   return [seed, index, split === 'train' ? 0 : 1];
 }
 
 /**
- * Plays tasks side by side, turn by turn. A task has the same chance in it whoever plays. An episode ends when
- * the environment says so, when its player has nothing more, after `maxTurns` turns, or at a fault of the environment.
+ * Plays tasks side by side, turn by turn. A task has the same random draws for every player. An episode ends when
+ * the environment says so, when its player has no next move, after `maxTurns` turns, or at a fault of the environment.
  */
 export function playTasks(
   sandbox: Sandbox,
@@ -77,8 +77,8 @@ export function playTasks(
     readonly seed: number;
     readonly maxTurns: number;
     readonly player: Chooser | typeof EXPERT;
-    readonly onProgress?: ((share: number) => void) | undefined; // of all turns that there may be
-    readonly observe?: boolean; // ask what `observe` says at the end
+    readonly onProgress?: ((share: number) => void) | undefined; // done so far, as a share of the most turns that the episodes can have
+    readonly observe?: boolean; // call `observe` at the end of each episode
   },
 ): readonly Play[] {
   const courses = tasks.map((task, id): Course => ({
@@ -92,7 +92,7 @@ export function playTasks(
     problems: [],
     over: false,
   }));
-  /** Asks for those that go on; a fault ends an episode. */
+  /** Sends a request for each of these episodes and gives each reply to `take`. A fault ends its episode instead. */
   const ask = (
     among: readonly Course[],
     request: (course: Course) => Request,
@@ -113,12 +113,12 @@ export function playTasks(
         }
       }
       first += some.length;
-      share = Math.max(share, (step + first / among.length) / (maxTurns + 2)); // an expert’s turn asks twice
+      share = Math.max(share, (step + first / among.length) / (maxTurns + 2)); // never falls back: a turn of the expert takes two requests
       onProgress?.(share);
     }
   };
   let together = 1;
-  let [step, share] = [0, 0]; // the opening, each turn, the rewards
+  let [step, share] = [0, 0]; // steps: 0 opens the episodes, then one for each turn, the last reads the rewards
   ask(
     courses,
     ({ id, task }) => ({ op: 'open', id, ...task, chance: chanceOf(seed, task) }),
@@ -204,7 +204,7 @@ export function nameOf(parameter: Parameter): string {
   return typeof parameter === 'string' ? parameter : parameter.name;
 }
 
-/** What keeps a call from being made, before the tool sees it; null where nothing does. */
+/** Says what is wrong with a call's arguments; the tool is then not called. Null if nothing is wrong. */
 export function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
   const strays = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
   if (strays.length > 0) return `${name} has no argument ${strays[0]}`;
@@ -227,7 +227,7 @@ function isOf(value: unknown, type: ParameterType): boolean {
   return type === 'integer' ? Number.isSafeInteger(value) : typeof value === type;
 }
 
-/** A player who calls a tool at random, with words that were said to it, or small numbers. */
+/** A player that makes random calls. Its texts are words from the prompt and the tools' answers, its numbers are from 0 to 15. */
 export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ prompt, replies }, episode) => {
     const draw = random(seed, Purpose.baseline, episode, replies.length);
@@ -254,7 +254,7 @@ const NONSENSE = [
   '</tool_response>',
 ];
 
-/** A player who calls tools with what nobody would write. */
+/** A player that makes random calls with strange arguments, such as very long texts, control characters and huge numbers. */
 export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ replies }, episode) => {
     const draw = random(seed, Purpose.inputDependence, episode, replies.length);

@@ -5,7 +5,7 @@ import { Role } from '../../src/domain/tokens.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
-import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
+import { openEpisode, type Stepper, type EpisodeConditions } from '../../src/envs/stepper.ts';
 import { openChatTokenizer, type ChatTokenizer } from '../../src/text/chatTokenizer.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
 import { SMOLLM2 } from '../text/templates.ts';
@@ -17,7 +17,7 @@ function textTable(
   name: (typeof ENVS)[number],
   knobs: Readonly<Partial<RunConfig>> = {},
   chatTokenizer: ChatTokenizer = BYTES,
-): Table {
+): EpisodeConditions {
   const config = parseConfig({ ...PRESETS[name].set, env: name, language: 'text', names: 'own', ...knobs });
   return { env: createEnv(config, factsFor(name), chatTokenizer), settings: envSettings(config) };
 }
@@ -26,7 +26,7 @@ const textOf = ({ written }: Stepper, { codec }: ChatTokenizer = BYTES) =>
   codec.decode(written.map(({ token }) => token));
 
 /** Plays texts as turns, each with its stop id unless it is left out. */
-function played(table: Table, seed: number, turns: readonly string[], stop = '<|im_end|>'): Stepper {
+function played(table: EpisodeConditions, seed: number, turns: readonly string[], stop = '<|im_end|>'): Stepper {
   const stepper = openEpisode(table, { seed, luck: seed });
   for (const turn of turns)
     for (const id of BYTES.codec.encode(`${turn}${stop}`)) if (stepper.stop === null) stepper.take(id);

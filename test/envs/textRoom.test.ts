@@ -5,7 +5,7 @@ import { PRESETS } from '../../src/config/presets.ts';
 import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
+import { openEpisode, type Stepper, type EpisodeConditions } from '../../src/envs/stepper.ts';
 import { openChatTokenizer, stopIds, type ChatTokenizer } from '../../src/text/chatTokenizer.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
 import { SMOLLM2 } from '../text/templates.ts';
@@ -23,7 +23,7 @@ const TOKENIZERS: Readonly<Record<string, ChatTokenizer>> = {
 
 const TEXT_PRESETS = Object.entries(PRESETS).filter(([, { set }]) => parseConfig(set).language === 'text');
 
-function tableOf(name: string, chatTokenizer: ChatTokenizer, knobs = {}): Table {
+function tableOf(name: string, chatTokenizer: ChatTokenizer, knobs = {}): EpisodeConditions {
   const [, { set }] = TEXT_PRESETS.find(([preset]) => preset === name)!;
   const config = parseConfig({ ...set, ...knobs });
   return { env: createEnv(config, null, chatTokenizer), settings: envSettings(config) };
@@ -34,7 +34,7 @@ const LETTERS = ['a', ' ?', '♞', '🜚', '<|im_start|>', '"'];
 const call = (name: string, values: unknown) => `<tool_call>${JSON.stringify({ name, arguments: values })}</tool_call>`;
 
 /** Turns that are wrong in all ways, as long as a turn may be and as long as it may not. */
-function wrongTurns({ env }: Table): readonly string[] {
+function wrongTurns({ env }: EpisodeConditions): readonly string[] {
   const [tool] = env.tools;
   const long = LETTERS.flatMap((letter) => [7, 300].map((times) => letter.repeat(times)));
   const calls = long.flatMap((text) => [

@@ -8,8 +8,8 @@
 //     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef and valueCoef; the
 //     tables of the loss's parts do not.
 // Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
-//           targets: credit (2, B, T), which is A then R; and from weights_at the five tables of loss_weights: w, policy
-//           mean, k, e, v. coefficients (12, B, T): tables named below. Shape.policy is 1 if the network has a language
+//           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the five weight
+//           tables (5, B, T) that loss_weights writes: w, policy mean, k, e, v. coefficients (12, B, T): tables named below. Shape.policy is 1 if the network has a language
 //           head, Shape.value is 1 if it has a value head. A separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
 // Parallel  one thread per (m,t): token t of row m of the minibatch. No shared memory.
 // Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at its
