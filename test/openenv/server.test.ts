@@ -129,7 +129,7 @@ describe('an OpenEnv server as an environment', () => {
   it('that is full says how many sessions the run needs, and is tried again', async () => {
     const { address, ...at } = await started({ sessions: 4 });
     const env = await serverEnv(address);
-    expect(await reason(playTurns(env, seedsFrom(0, 8), right))).toMatch(/at most 4, .* 8.*max_concurrent_envs=8/);
+    expect(await reason(playTurns(env, seedsFrom(0, 8), right))).toMatch(/limit is 4.* 8.*max_concurrent_envs=8/);
     if (server) server.mischief = {};
     expect(at.resets.length).toBeGreaterThan(0);
     expect(await playTurns(env, seedsFrom(0, 8), right)).toHaveLength(8);
