@@ -3,9 +3,9 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { roundUp, WHOLE_STEPS } from './axes.ts';
 
-const ROUND_MS = 250; // each chart at most this often
-const MIN_END = 10; // updates: a run has at least as many places
-const REST = 3; // after a chart the page is left alone for so many times what drawing it took
+const ROUND_MS = 250; // shortest time between two drawings of a chart
+const MIN_END = 10; // the axis of updates reaches at least this far
+const REST = 3; // after drawing a chart, no chart is drawn for this many times the time that it took
 
 interface Watcher {
   readonly version: () => number;
@@ -17,17 +17,17 @@ const watchers = new Set<Watcher>();
 let queue: Watcher[] = [];
 let timer: ReturnType<typeof setInterval> | undefined;
 let restUntil = 0;
-let looks = 0; // how often the reader asked to see something else
+let looks = 0; // counts the reader's changes of what the charts show, such as zooming
 let hurrying = false;
 let settling: ReturnType<typeof setTimeout> | undefined;
-const SETTLED_MS = 160; // without a move of what is in view
-const OTHER_CURVES = 1e9; // more than the points of any: curves of another run look different, be they as long
-const FRAME_MS = 8; // of a frame that drawing in a hurry may begin another chart in
+const SETTLED_MS = 160; // zooming or panning counts as ended after this time without another change
+const OTHER_CURVES = 1e9; // larger than the number of points of any curve: curves of another run then always have another version, even with as many points
+const FRAME_MS = 8; // in a hurry, another chart is begun only within this time of a frame
 
 /**
- * Calls `draw` when `version` has moved, at most four times a second, less often where drawing would fill more than a quarter of
- * the page's time. Charts take turns: one is drawn at a time, so that a page of charts never makes one long task. Returns a
- * function that stops it.
+ * Calls `draw` when `version` has changed. Does so at most four times a second, and less often if drawing would take more than a
+ * quarter of the page's time. Charts take turns: one is drawn at a time, so many charts never block the page for long. Returns a
+ * function that stops watching.
  */
 export function watchChart(version: () => number, draw: () => void): () => void {
   const watcher = { version, draw, drawn: -1 };
@@ -39,27 +39,27 @@ export function watchChart(version: () => number, draw: () => void): () => void 
   };
 }
 
-/** A number that moves whenever a chart of these metrics would look different. */
+/** A number that changes whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
   const own = useLive.getState().curvesVersion * OTHER_CURVES + live.flags.length + looks + lastUpdate();
   return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), own);
 }
 
-/** The last update that anything was measured at; 0 before the first. */
+/** The last update with a measurement; 0 before the first. */
 export function newestUpdate(): number {
   let last = 0;
   for (const series of live.series.values()) last = Math.max(last, series.last ?? 0);
   return last;
 }
 
-/** Where the axes of all charts end: at that update or behind it, in steps. */
+/** The end of the axis of updates in all charts: `newestUpdate` rounded up, so that the axis grows in steps. */
 export function lastUpdate(): number {
   return roundUp(Math.max(MIN_END, newestUpdate()), WHOLE_STEPS);
 }
 
 /**
- * Draws all charts again, without pauses, once the reader has stopped zooming or panning; until then they are sketched. Draws one or
- * more charts before each paint.
+ * Redraws all charts, without pauses between them, once the reader has stopped zooming or panning. Until then they show a quick sketch.
+ * Draws one or more charts before each paint.
  */
 export function hurryCharts(): void {
   looks++;
@@ -110,6 +110,6 @@ function tick(): void {
   const began = performance.now();
   restUntil = Infinity;
   next.draw();
-  // what React makes of it comes right after this task
+  // React renders right after this task, so the time is read after that
   setTimeout(() => (restUntil = (1 + REST) * performance.now() - REST * began));
 }

@@ -48,7 +48,7 @@ export function Trajectory() {
   const shownTurns = useMemo(() => turnsUpTo(rollout.turns, revealed ?? Infinity), [rollout, revealed]);
 
   const settled = useTurnByTurn(picked, shownTurns.length);
-  // what is tried comes with its legend, at once
+  // during a preview all turns change their channel at once, together with the legend
   const channelOf = (place: number) => preview?.channel ?? settled(place);
 
   const onKey = (event: KeyboardEvent) => {
@@ -97,7 +97,7 @@ export function Trajectory() {
   );
 }
 
-/** The extent drawn at full strength, by channel; of two views the larger, so that what is diluted pales. */
+/** By channel: the value from which on the colour has full strength. In a preview it is the larger of the values before and after, so that numbers that shrink turn paler. */
 function scalesOf(view: ChannelView): (channel: Channel) => number {
   const known = new Map<Channel, number>();
   const scale = (channel: Channel) =>
@@ -118,7 +118,7 @@ interface CardProps {
   readonly now: boolean;
 }
 
-/** Drawn again only where something in it has changed. */
+/** One turn. React draws it again only if something in it has changed. */
 const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
   const { batch, rollout, episode } = current;
   const from = rollout.row * batch.length;
@@ -155,7 +155,7 @@ interface SpanProps {
 function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const { batch, rollout } = current;
   const from = rollout.row * batch.length;
-  // one who listens for all its tokens: a press of anything would ask each of a thousand
+  // One subscription for the whole span. With one for each token, every selection would call a thousand of them.
   const [first = 0, last = 0] = [span.tokens[0], span.tokens.at(-1)];
   const within = (t: number) => (t >= first && t <= last ? t : null);
   const selected = useSelection((s) => (s.token === null ? null : within(s.token)));
@@ -192,7 +192,7 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   );
 }
 
-/** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */
+/** How an update changed the log-probabilities of a row's tokens. Asks the run while `wanted`. Null until the answer is there, and if the run no longer keeps the weights. */
 function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null, wanted: boolean): Moved | null {
   const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
   useEffect(() => {
@@ -213,10 +213,10 @@ function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null
 interface Props {
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: ShownPreview | null; // what is tried
+  readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Chooses what the fill of the tokens says, with the legend that goes with it. */
+/** Chooses the channel that the colour of the tokens shows, and explains it in a legend. */
 function ChannelBar({ view, scale, preview }: Props) {
   const chosen = useSelection((s) => s.channel);
   const channel = preview?.channel ?? chosen;
@@ -258,17 +258,17 @@ interface RampLegendProps {
   readonly channel: Channel;
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: ShownPreview | null; // what is tried
+  readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Which tokens a channel says nothing of: the hatched ones. */
+/** Names the tokens for which a channel has no number; they are hatched. */
 const NOTHING_SAID = {
   loss: 'not in the loss',
   action: 'not written by the agent',
   response: 'the prompt',
 } as const;
 
-/** What a channel shows during a preview. Other channels are not here: a preview doesn't retrain the policy, so their numbers are unknown. */
+/** Texts for the channels that a preview can compute. The others are missing here: a preview doesn't retrain the policy, so their numbers are unknown. */
 const TRIED: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'advantage, was → would be',
   gradient: 'push on log π, was → would be',

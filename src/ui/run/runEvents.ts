@@ -19,28 +19,28 @@ import { useSelection } from '../shell/selectionStore.ts';
 const FLUSH_MS = 100; // counters
 const BATCH_MS = 900; // a rollout must stand still long enough to be read
 
-let lastBatch = 0; // when one was shown
+let lastBatch = 0; // time at which a batch was last shown, ms
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
-let heard = false; // something of an update since the run began or was last said to stand still
+let heard = false; // an event of an update has arrived since the run began or last paused
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
-let vocabulary: readonly string[] = []; // of the run
-let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
+let vocabulary: readonly string[] = []; // the run's words, by token id
+let acting: RunConfig | null = null; // the knobs of the update in progress; `applied` in the config store may already hold later ones
 
-/** What a run has of the person's own. */
+/** The person's own facts and environment that a run uses. */
 export type Brought = Pick<Run, 'facts' | 'environment'>;
 
 const NOTHING_BROUGHT: Brought = { facts: null, environment: null };
 
-/** A saved run that was asked for. */
+/** The saved run that the page asked the worker to resume. */
 export interface Resuming {
   readonly run: Run;
-  readonly slot?: string; // it was kept there
-  readonly copy?: true; // another tab goes on with it, too: here it gets a record of its own
+  readonly slot?: string; // where it is saved
+  readonly copy?: true; // true: another tab continues it too, so this tab saves it as a run of its own
 }
 
 /**
- * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
- * `resuming` is the saved run that was asked for, if one was; `brought` came along with the run that was asked for.
+ * Writes one event of the worker into the stores. Numbers and curves are shown at the next `flush`; starts, pauses, errors and changed
+ * knobs at once. `resuming` is the saved run that the page asked for, or null; `brought` holds the person's own data of that request.
  */
 export function hear(
   event: Exclude<ToldEvent, { type: 'checkpoint' }>,
@@ -50,7 +50,7 @@ export function hear(
   if (event.type !== 'ready') growRun(event);
   switch (event.type) {
     case 'ready':
-      // a batch that an address asks for is yet to come; one of the run that is gone is not
+      // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that is still to come.
       if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
       begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, brought);
       return;
@@ -61,7 +61,7 @@ export function hear(
     case 'imitated': {
       const { done, total, loss } = event;
       useLive.setState(({ losses }) => ({ losses: [...losses, loss] }));
-      // after the last one nothing of it is under way any more
+      // after the last step of imitation no stage is in progress
       const over = done === total ? 'idle' : 'imitating';
       dirty.phase = { type: 'phase', phase: over, update: 0, done, total };
       break;
@@ -74,12 +74,12 @@ export function hear(
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
-      // numbers are the last of an update: none of its stages is under way any more
+      // `metrics` is the last event of an update, so no stage is in progress
       dirty.phase = { type: 'phase', phase: 'idle', update: event.update, done: 0, total: 0 };
       refreshTitle(event.update);
       break;
     case 'health':
-      // an alarm shows itself; a reader who closes it is left alone until the next one
+      // opens the panel when the monitor starts to say TRAP; if the reader closes it, it stays closed until the next time
       if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
         useSelection.setState({ health: true });
       dirty.health = event.health;
@@ -98,26 +98,26 @@ export function hear(
       stands(event);
       return;
     case 'error':
-      flush(); // what came before it must not paint over it
+      flush(); // shows the earlier events first, so that they don't overwrite the error later
       if (event.cause === 'bad-checkpoint' && resuming?.slot) noteUnfit(resuming.slot, event.message);
       setProblem(event);
       writeTitle(useLive.getState().update);
       return;
   }
-  // hidden pages keep their curves and draw nothing
+  // a hidden page collects events and draws nothing
   if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
 }
 
-/** The run goes or stands still. */
+/** Shows that the run was started or paused. */
 function stands({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
   flush();
-  // a step that follows a start is yet to begin
+  // if no event of an update has come yet, a requested step hasn't begun, so `stepping` stays
   useLive.setState((s) => ({ running, stepping: s.stepping && !heard, update, finished }));
   heard = false;
   writeTitle(update);
 }
 
-/** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
+/** Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved record. */
 function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, brought: Brought): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
@@ -131,7 +131,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   lastBatch = 0;
   acting = event.config;
   vocabulary = event.vocabulary;
-  showNoBatch(); // what the last run showed is no rollout of this one
+  showNoBatch(); // removes the rollouts of the last run
   if (resumed) {
     useLive.setState(phaseOf(resumed));
     if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
@@ -141,17 +141,17 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   noteBegun(event.config);
 }
 
-/** Whether it goes on, and does not begin from weights that came from elsewhere. */
+/** Whether the run continues earlier training. False if it starts at update 0 from imported weights. */
 const isUnderWay = ({ checkpoint }: Run) => checkpoint !== null && hasBegun(checkpoint.progress);
 
-/** What a run that goes on is at: the imitation where it was left in the middle of that. */
+/** The stage of a resumed run: imitation, if it was left in the middle of that; otherwise nothing to set. */
 function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getState>> {
   if (!checkpoint?.base || checkpoint.start) return {};
   const { steps } = warmStartRecipe(checkpoint.begun);
   return { phase: 'imitating', phaseDone: checkpoint.progress.imitated, phaseTotal: steps };
 }
 
-/** Shows the numbers that wait, and the newest batch where the one in view has stood long enough or the reader asks for one. */
+/** Shows the collected numbers. Also shows the next batch, if the one in view was there long enough to be read, or if the reader chose the next one. */
 export function flush({ atOnce = false } = {}): void {
   clearTimeout(flushTimer);
   flushTimer = undefined;
@@ -177,8 +177,8 @@ export function flush({ atOnce = false } = {}): void {
 }
 
 /**
- * The batch that ought to be in view and is not: the held one, or the newest where none is held or the run does not keep it. One that
- * is on its way leaves what is in view.
+ * The batch that should be in view but isn't. It is the one of the update that the reader chose (`held`). If none is chosen, or the run no
+ * longer keeps it, it is the newest. Undefined if the right batch is in view, or if the chosen one was requested from the run and is still to come.
  */
 export function nextBatch(): KeptBatch | undefined {
   const { held } = useSelection.getState();
@@ -188,7 +188,7 @@ export function nextBatch(): KeptBatch | undefined {
   return next?.batch === live.batch ? undefined : next;
 }
 
-/** Shows a batch of a run with this vocabulary; what is chosen and is not in it is let go. */
+/** Shows a batch of a run with this vocabulary. Clears the selected row or token if the batch doesn't have it. */
 export function showBatch({ batch, config }: KeptBatch, vocabulary: readonly string[]): void {
   live.batch = batch;
   live.vocabulary = vocabulary;
@@ -196,7 +196,7 @@ export function showBatch({ batch, config }: KeptBatch, vocabulary: readonly str
   live.isExample = false;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
   const { held, row, token } = useSelection.getState();
-  if (held !== null && held !== batch.update) return; // what is chosen belongs to a batch that is yet to come
+  if (held !== null && held !== batch.update) return; // the selection belongs to a batch that is still to come
   if (row >= batch.rows) useSelection.setState({ row: 0, token: null, turn: null });
   else if (token !== null && token >= (batch.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
 }

@@ -10,23 +10,23 @@ import { live, useLive } from '../run/liveStore.ts';
 /** A run as a link holds it. */
 export interface LinkedRun {
   readonly begun: RunConfig;
-  readonly changes: readonly KnobChange[]; // in the middle of the run
+  readonly changes: readonly KnobChange[]; // knobs that change while the run trains
 }
 
 /** Why a link can't hold the run under way. fork: it began with another run's weights. lost: its changes aren't all known. long: they make the link too long. person: a person's choices trained its reward model. */
 export type Unlinkable = 'fork' | 'lost' | 'long' | 'person';
 
-/** Characters of the changes in a link at most: mail programs and chats cut longer links. */
+/** Most characters that the changes may take in a link. Mail programs and chats cut longer links. */
 const LONGEST = 1500;
 
-/** The run that a link to the page holds; where that isn't the run under way, a new one with the knobs as they are now, and why. */
+/** The run to put into a link to the page. If a link can't hold the run in progress, it is a new run with the current knobs; `unlinkable` says why. */
 export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
   const shown = addressed(useConfig.getState());
   const run = currentRun();
   const { session, preferences, update, phase } = useLive.getState();
   if (!run || live.isExample || session === 'none') return shown;
   const asNow = { begun: useConfig.getState().wanted, changes: [] };
-  if (run.environment) return asNow; // no link holds it, and the dialog says so
+  if (run.environment) return asNow; // a link can't hold an environment, and the dialog says so
   if (run.fork) return { ...asNow, unlinkable: 'fork' };
   if ((preferences?.clicks ?? 0) > 0) return { ...asNow, unlinkable: 'person' };
   const acted = replayable(run);
@@ -42,7 +42,7 @@ export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
   return { begun: run.begun, changes };
 }
 
-/** The knobs that the reader has changed and the run takes up when it goes on. */
+/** Knobs that the reader has changed but the run hasn't applied yet; it applies them when it continues. */
 function waiting(config: RunConfig, wanted: RunConfig): Partial<RunConfig> {
   const set = changedKnobs(config, wanted, (name) => FIELDS[name].when !== 'restart');
   return contradictions({ ...config, ...set }).length > 0 ? {} : set;

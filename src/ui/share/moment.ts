@@ -15,13 +15,13 @@ export interface Moment {
   readonly batch: BatchView;
   readonly episode: EpisodeView | undefined;
   readonly rollout: Rollout;
-  readonly turn: number; // the board is drawn after it
-  readonly shown: number; // tokens of the rollout, from its start
+  readonly turn: number; // the board shows the task after this turn
+  readonly shown: number; // number of tokens that are shown, from the start of the rollout
   readonly until: number; // last update of the curve
   readonly whole: boolean; // the rollout is shown to its end
 }
 
-/** The rollout of a batch in row `row`, or the first where it has no such row, shown to its end. */
+/** The whole rollout in row `wanted` of a batch, or in its first row if the batch has fewer rows. */
 export function momentOf(
   batch: BatchView,
   vocabulary: readonly string[],
@@ -34,7 +34,7 @@ export function momentOf(
   return { batch, episode, rollout, turn: episode?.turns ?? 0, shown: rollout.words.length, until, whole: true };
 }
 
-/** The rollout in view as far as it is shown; null before there is one. On the stage, one of the update whose agent plays there. */
+/** The rollout in view, up to the token that is shown; null if there is none. On the start screen: a rollout of the update whose agent plays there. */
 export function momentInView(): Moment | null {
   const onStage = currentRoute() === 'stage' ? momentOnStage() : null;
   if (onStage) return onStage;
@@ -44,7 +44,7 @@ export function momentInView(): Moment | null {
   return upTo(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
 }
 
-/** A rollout of the recorded update next to the one on the stage, solved where one is; null where no recording is in view. */
+/** A rollout from the last recorded batch that isn't newer than the agent on the start screen, solved if possible. Null if no recording is in view. */
 function momentOnStage(): Moment | null {
   const { recording } = useReplay.getState();
   if (!recording || !live.isExample) return null;
@@ -54,7 +54,7 @@ function momentOnStage(): Moment | null {
   return kept ? momentOf(kept.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
-/** The same rollout with only its first tokens, and its board after the last turn that shows, or after a chosen one. */
+/** The same rollout, but only its first `tokens` tokens. The board shows the task after turn `chosen`; without one, after the last turn that is shown. */
 export function upTo(moment: Moment, tokens: number, chosen: number | null = null): Moment {
   const { batch, episode, rollout } = moment;
   const shown = Math.min(tokens, rollout.words.length);
@@ -63,13 +63,13 @@ export function upTo(moment: Moment, tokens: number, chosen: number | null = nul
   return { ...moment, shown, whole, turn: Math.min(seen, episode?.turns ?? seen) };
 }
 
-/** What a card says of its moment: how the rollout went, and how much of its tasks the agent solved while it trained. */
+/** The texts of a card: how the rollout ended, and the success in training so far. */
 export interface CardWords {
   readonly headline: string;
   readonly success: string; // '' where there is no curve
 }
 
-/** The words of a card. `success`: by update, in training. */
+/** The texts of a card. `success` is the curve of training success: x the update, y the share solved. */
 export function cardWords(
   { episode, until, batch, whole, shown, rollout }: Moment,
   success: { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> },
