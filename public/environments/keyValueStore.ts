@@ -1,9 +1,9 @@
 import type { Task } from './environment.d.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-const VALUES = 'tea milk rice salt soap figs eggs bread corn beans oats plums'.split(' ');
+const VALUES = 'tea milk rice salt soap figs eggs bread corn beans oats plums nuts jam'.split(' ');
 
-/** Find the key that holds the given value, then remove it. */
+/** Find the value at the end of a chain: a key holds a value, or the name of the key to read next. */
 export default class KeyValueStore {
   static tasks = { train: 100_000, test: 100 };
   static maxTurns = 4;
@@ -11,53 +11,49 @@ export default class KeyValueStore {
 
   private store = new Map<string, string>();
   private wanted = '';
-  private read: string[] = [];
-  private removed = '';
+  private latest = '';
+  private answered = '';
   done = false;
 
   reset({ draw }: Task): string {
     const keys = draw.shuffle(KEYS).slice(0, 3);
     const values = draw.shuffle(VALUES);
-    this.store = new Map(keys.map((key, at) => [key, values[at] ?? '']));
-    this.wanted = draw.pick([...this.store.values()]);
-    return `${keys.join(' ')} remove ${this.wanted}`;
+    // one to three keys are in the chain; the others hold other values
+    const length = draw.pick([1, 2, 3]);
+    this.store = new Map(keys.map((key, at) => [key, (at < length - 1 && keys[at + 1]) || (values[at] ?? '')]));
+    this.wanted = values[length - 1] ?? '';
+    this.latest = keys[0] ?? '';
+    return `keys ${draw.shuffle(keys).join(' ')} start ${this.latest}`;
   }
 
   /**
-   * Reads the value of a key.
-   * @param key one of the three keys
+   * Reads what a key holds.
+   * @param key a key of the store
    */
   get(key: string): string {
-    const value = this.store.get(key);
-    if (value === undefined) throw new Error('no such key');
-    this.read.push(key);
-    return `${key} holds ${value}`;
+    const held = this.store.get(key);
+    if (held === undefined) throw new Error('no such key');
+    this.latest = held;
+    return held;
   }
 
   /**
-   * Removes a key, which ends the task.
-   * @param key one of the three keys
+   * Gives the answer, which ends the task.
+   * @param value the value at the end of the chain
    */
-  remove(key: string): string {
-    if (!this.store.has(key)) throw new Error('no such key');
-    this.removed = key;
+  submit(value: string): string {
+    this.answered = value;
     this.done = true;
-    return 'removed';
+    return 'thanks';
   }
 
   getReward() {
-    return { right: this.store.get(this.removed) === this.wanted ? 1 : 0 };
+    return { right: this.answered === this.wanted ? 1 : 0 };
   }
 
-  /** Reads one key after another until it knows which one holds the value, then removes that key. */
+  /** Reads key after key until one holds a value, then answers with it. */
   expert() {
-    const keys = [...this.store.keys()];
-    const found = this.read.find((key) => this.store.get(key) === this.wanted);
-    const next = keys.filter((key) => !this.read.includes(key));
-    // if only one key is unread, it holds the value
-    const last = next.length === 1 ? next[0] : undefined;
-    const removed = found ?? last;
-    if (removed !== undefined) return { tool: 'remove', arguments: { key: removed } };
-    return { tool: 'get', arguments: { key: next[0] ?? '' } };
+    if (this.store.has(this.latest)) return { tool: 'get', arguments: { key: this.latest } };
+    return { tool: 'submit', arguments: { value: this.latest } };
   }
 }

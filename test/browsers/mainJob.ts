@@ -95,6 +95,30 @@ export async function mainJob(
   expect(await complaints(tab)).toEqual([]);
 }
 
+/**
+ * A person's environment, from the editor to a run: the file that stands there on a first visit is checked, has no fault, and trains
+ * three updates after its imitation.
+ * @param show gets a picture of each stage
+ */
+export async function environmentJob(tab: Tab, baseURL: string, show: (stage: string) => Promise<void>): Promise<void> {
+  await load(tab, `${baseURL}?environment#/environment`);
+  await press(tab, 'Check', '[data-testid="check"]');
+  const sound = () => document.querySelector('[data-testid="verdict"][data-faults="0"]') !== null;
+  await until(tab, 'a check without a fault', PATIENCE, sound);
+  await show('checked');
+  await press(tab, 'Train on it');
+  await until(tab, 'three updates', 3 * PATIENCE, () => window.__playground!.snapshot().update >= 3);
+  await press(tab, 'Pause');
+  await until(tab, 'a pause', PATIENCE, () => !window.__playground!.snapshot().running);
+  await show('trained-environment');
+  const { problem, metrics, backend } = await snapshot(tab);
+  expect(problem).toBeNull();
+  expect(backend?.kind).toBe('cpu');
+  expect(Number.isFinite(metrics['actor/grad_norm'])).toBe(true);
+  expect(metrics['eval/success']).toBeGreaterThan(0); // the imitated player solves some
+  expect(await complaints(tab)).toEqual([]);
+}
+
 /** What only another engine can get wrong in how the page is drawn; plain data to compare. */
 export async function drawn(tab: Tab): Promise<Readonly<Record<string, unknown>>> {
   return run(tab, () => {

@@ -57,7 +57,7 @@ test('a template is changed: an error shows at its line while it is typed, the c
   await toScreen(page, 'environment');
   await startFrom(page, 'Key value store');
   await expect.poll(async () => (await kept(page))?.name).toBe('keyValueStore.ts');
-  await page.getByTestId('tools').getByText('remove(key: string)').waitFor();
+  await page.getByTestId('tools').getByText('submit(value: string)').waitFor();
   expect(new Set(code())).toEqual(new Set(['Environment', 'Editor', 'examiner'])); // nothing has run
   const text = (await kept(page))?.text ?? '';
   const lines = text.split('\n');
@@ -88,7 +88,7 @@ test('a template is changed: an error shows at its line while it is typed, the c
   await check(page).getByRole('button', { name: 'Check' }).click();
   await check(page).locator('[data-testid="verdict"][data-faults="0"]').waitFor();
   expect(await page.locator('tr[data-player="expert"] .number').innerText()).toBe('1.00');
-  await page.getByTestId('sample').getByText('remove("').waitFor();
+  await page.getByTestId('sample').getByText('submit("').waitFor();
 
   // another template takes its place; the one before comes back, after a reload too
   await paste(page, `${text}\n// mine`);
