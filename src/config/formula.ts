@@ -49,9 +49,9 @@ export const KL_DELTA = 'δ = log π − log π_ref';
 /** What a critic is taught: R of a token, of its advantage before whitening. */
 const RETURN = 'R = A + V_old';
 
-/** The push on a token by its own term of the objective; `src/ui/rollout/pushWords.ts` writes it with numbers. */
+/** The push on a token by its own term of the objective. `src/ui/rollout/pushWords.ts` writes the same with numbers; a token's weight in a mean over n tokens is 1/n. */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
-  return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·share of the mean`;
+  return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;
 }
 
 /** The mean or sum that stands before a loss of tokens, and what stands behind it. b runs over rollouts, m over tokens of the mask. */

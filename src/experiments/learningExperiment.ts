@@ -17,30 +17,30 @@ const CLAIMED = [
   'bandit-reversed',
 ] as const satisfies readonly PresetName[];
 
-/** Reinforcement, and beside it what imitating the same demonstrations, or the expert's, for as many steps comes to. */
+/** The arms of one preset: RL, and for comparison imitation of the same demonstrations, or of the expert's, for as many steps. */
 function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
   const { label, set }: { readonly label: string; readonly set: Partial<RunConfig> } = PRESETS[name];
   const group = label;
   // nothing is learned in the one update that a run takes at least
   const imitation = { ...set, warmStart: 'train', imitationSteps: stepsAlike({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
   return [
-    { key: name, label: 'Reinforcement', group, set, against: `${name}-imitation` },
+    { key: name, label: 'RL', group, set, against: `${name}-imitation` },
     { key: `${name}-imitation`, label: 'Imitation alone, imperfect demonstrator', group, set: imitation },
     { key: `${name}-expert`, label: 'Imitation alone, expert', group, set: { ...imitation, demonstrator: 'expert' } },
   ];
 }
 
-/** What every preset learns, beside the cheaper explanations. */
+/** Measures how much every preset learns, compared with cheaper methods. */
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset is trained with its own settings. “Imitation alone” starts from random weights and imitates demonstrations of the training tasks. It takes as many optimizer steps as the run it is compared with, warm start included. Where a preset starts from shipped weights, all seeds share them, so seeds differ only in tasks, random draws and order.',
+  doc: 'Each preset is trained with its own settings. “Imitation alone” starts from random weights and imitates demonstrations of the training tasks. It takes as many optimizer steps as the run it is compared with, warm start included. If a preset starts from shipped weights, all its seeds start from the same ones. They differ only in the tasks, their order and the random draws.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED.flatMap(besideImitation),
   columns: [
     { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
     { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled', label: 'After, sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'sampled', label: 'After, sampled (not greedy)', of: { metric: 'eval/success_sampled', take: 'last' } },
     { key: 'tasks', label: 'Distinct tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
     { key: 'rule', label: 'Simple rule', of: { metric: 'baseline/rule', take: 'first' } },
     { key: 'rag', label: 'Naive RAG, not trained', of: { metric: 'eval/naive_rag', take: 'first' } },

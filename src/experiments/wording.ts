@@ -45,10 +45,10 @@ export function publishedText(value: number | null | undefined): string {
   return value == null ? NONE : String(value);
 }
 
-/** What stands over the column of differences. */
+/** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
-  return `${headline}, paired difference`;
+  return `${headline}: difference, paired by seed`;
 }
 
 /** The label of the arm that a row is held against; '' when it is held against none. */

@@ -14,24 +14,28 @@ export interface Segment {
   readonly to: number | null; // after its last
 }
 
-/** What a number of each token says. Labels and words for them, once. */
+/** The numbers that a token of a rollout can have, with their labels and meanings. */
 export const TOKEN_CHANNELS = {
   sampled: { label: 'Sampled', doc: '1 where the policy drew the token.', ramp: 'sequential' },
   loss: { label: 'Loss', doc: 'Weight of the token in the policy loss; 0: masked out.', ramp: 'sequential' },
   credit: { label: 'Credit', doc: '1 where the token can carry an advantage.', ramp: 'sequential' },
   advantage: { label: 'Adv.', doc: 'Advantage: better (+) or worse (−) than expected.', ramp: 'diverging' },
-  push: { label: 'Push', doc: '−∂L/∂log π over the passes of the update.', ramp: 'diverging' },
-  sampledLogprob: { label: 'log p drawn', doc: 'Log-probability as the sampler had it.', ramp: 'sequential' },
-  drawnLogprob: {
-    label: 'log p cut',
-    doc: 'Log-probability under what top-k and top-p left, which it was drawn from.',
+  push: { label: 'Push', doc: '−∂L/∂log π, summed over the epochs of the update.', ramp: 'diverging' },
+  sampledLogprob: {
+    label: 'log p sampler',
+    doc: 'Log-probability as the sampler computed it when it drew the token.',
     ramp: 'sequential',
   },
-  logprob: { label: 'log p', doc: 'Log-probability that the learner recomputed.', ramp: 'sequential' },
+  drawnLogprob: {
+    label: 'log p cut',
+    doc: 'Log-probability in the distribution that top-k and top-p left, from which the token was drawn.',
+    ramp: 'sequential',
+  },
+  logprob: { label: 'log p', doc: 'Log-probability as the trainer recomputed it.', ramp: 'sequential' },
   refLogprob: { label: 'log p ref', doc: 'Log-probability under the reference.', ramp: 'sequential' },
   entropy: { label: 'Entropy', doc: 'Entropy of the policy, in nats.', ramp: 'sequential' },
   value: { label: 'Value', doc: 'What the critic expected before the token.', ramp: 'diverging' },
-  return: { label: 'Return', doc: 'What the critic is taught.', ramp: 'diverging' },
+  return: { label: 'Return', doc: 'The target that the critic learns.', ramp: 'diverging' },
   reward: { label: 'Reward', doc: 'Paid at the token.', ramp: 'diverging' },
   ratio: { label: 'Ratio', doc: 'Importance ratio, as the trainer wrote it.', ramp: 'sequential' },
   mismatchKl: {

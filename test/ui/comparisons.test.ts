@@ -33,7 +33,7 @@ const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
 
 test('one seed: of all tasks there are two shares have no test: what varies is the seed', () => {
   const text = comparisonVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
-  expect(text).toContain('Of all 16 tasks 75 % and 88 %. Evaluation covers every task');
+  expect(text).toContain('Of all 16 tasks A solves 75 % and B 88 %. Evaluation covers every task');
   const far = comparisonVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
   for (const told of [text, far]) {
     expect(told).not.toMatch(/chance|test|ahead|p = /);
@@ -44,14 +44,16 @@ test('one seed: of all tasks there are two shares have no test: what varies is t
   );
   // 21 of Countdown's tasks are held out and 64 were asked for: all that are held out
   const few = [0.25, 0.75].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 21 }), { env: 'countdown' })); // prettier-ignore
-  expect(comparisonVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. Evaluation covers every task');
+  expect(comparisonVerdict(few)).toContain(
+    'Of all 21 held-out tasks A solves 25 % and B 75 %. Evaluation covers every task',
+  );
 });
 
 test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be told, .25 against .875 can', () => {
   const of16 = (a: number, b: number) =>
     comparisonVerdict([a, b].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 16 }), { env: 'multi-hop', evalTasks: 16 }))); // prettier-ignore
   const text = of16(0.75, 0.875);
-  expect(text).toContain('Of 16 different held-out tasks 75 % and 88 %: cannot tell');
+  expect(text).toContain('Of 16 different held-out tasks A solves 75 % and B 88 %: cannot tell');
   expect(text).toContain('Fisher’s exact test, p = .65');
   expect(text).not.toContain('ahead');
   expect(of16(0.25, 0.875)).toContain('B solves more, beyond chance');
@@ -69,14 +71,14 @@ test('one seed: arms that played the same tasks are compared task by task, which
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
   // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
   expect(comparisonVerdict([a, b])).toContain(
-    'tasks 31 % and 44 %: 0 solved only by A, 8 only by B: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
+    'tasks A solves 31 % and B 44 %: only A solves 0 of them, only B 8: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
   );
   // the same shares, but of other tasks
   expect(comparisonVerdict([a, solving('B', range(12, 40))])).toContain(
-    '12 solved only by A, 20 only by B: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
+    'only A solves 12 of them, only B 20: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
   );
   expect(comparisonVerdict([a, solving('B', range(20, 40))])).toContain(
-    '31 % and 31 %: 20 solved only by A, 20 only by B: cannot tell',
+    'A solves 31 % and B 31 %: only A solves 20 of them, only B 20: cannot tell',
   );
   // other tasks: nothing to pair
   const others = withRun(b, { solved: new Map([...(b.run.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) });

@@ -120,9 +120,9 @@ describe('on curves of real runs', () => {
     const headlines = [100, 120, 160].map((update) => courseSentence(upTo(update)!, null, false).split('. ')[0]);
     // slopes by scipy.stats.linregress: 30 · .00239, 30 · .00431, 30 · .00302
     expect(headlines).toEqual([
-      'Still improving, slowly: +7 points in 30 updates',
-      'Learning: +13 points in 30 updates',
-      'Still improving, slowly: +9 points in 30 updates',
+      'Still improving, slowly: success +7 points in 30 updates',
+      'Learning: success +13 points in 30 updates',
+      'Still improving, slowly: success +9 points in 30 updates',
     ]);
   });
 
@@ -194,7 +194,7 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning: \+38 points in 30 updates\. The gain is larger than chance explains\. Training success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
+      /^Learning: success \+38 points in 30 updates\. The gain is larger than chance explains\. Training success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
       /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Training success .*\.$/,
@@ -202,14 +202,18 @@ describe('the sentence', () => {
     expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(
       /^Falling on held-out tasks: 15 % → 3 %\. .*128 different held-out tasks: 15 % → 3 %/,
     );
-    expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet: [+−]?\d+ points in 8 updates\. /);
-    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled: [+−]?[\d.]+ points in 30 updates\. /);
+    expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet: success [+−]?\d+ points in 8 updates\. /);
+    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled: success [+−]?[\d.]+ points in 30 updates\. /);
     expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled: /);
-    expect(told({ success: ramp(0.2, 0.36, 60) })).toMatch(/^Still improving, slowly: \+\d points in 30 updates\. /);
+    expect(told({ success: ramp(0.2, 0.36, 60) })).toMatch(
+      /^Still improving, slowly: success \+\d points in 30 updates\. /,
+    );
   });
 
   test('a finished run is said to be, with its course', () => {
-    expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(/^Finished\. Learning: \+38 points in 30 updates\. /);
+    expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(
+      /^Finished\. Learning: success \+38 points in 30 updates\. /,
+    );
     expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished\. Cannot tell: /);
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' }, true)).toMatch(/^Finished\. Trapped: /);
   });

@@ -75,7 +75,7 @@ test('what is played again is counted in rollouts, and their tasks beside them',
 
 test('optimizer steps are given as epochs × minibatches, with how often a push acts', () => {
   const knobs = { epochs: 2, minibatches: 2 };
-  const passes = '4 optimizer steps (2 epochs × 2 minibatches; its own push acts once in each epoch)';
+  const passes = '4 optimizer steps (2 epochs × 2 minibatches; this token’s own push acts once in each epoch)';
   expect(stepsInWords(4, knobs)).toBe(passes);
   expect(stepsInWords(3, { epochs: 1, minibatches: 3 })).toMatch(/^3 optimizer steps \(1 epoch × 3 minibatches;/);
   expect(stepsInWords(1, { epochs: 1, minibatches: 1 })).toBe('1 optimizer step');

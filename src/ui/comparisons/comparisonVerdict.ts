@@ -61,9 +61,10 @@ function heldOut(a: Trained, b: Trained): string {
   const on = `Of ${evaluationWords(tasks, evaluationSetOf(a.run.config, b.run.config), whole)}`;
   const paired = taskByTask(a, b);
   if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
-  const shares = `${on} ${percent(x)} and ${percent(y)}`;
-  const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}` : '';
-  if (whole) return `${shares}${counted ? `: ${counted}` : ''}. Evaluation covers every task, so only the seed varies.`;
+  const shares = `${on} ${a.label} solves ${percent(x)} and ${b.label} ${percent(y)}`;
+  const counted = paired ? `only ${a.label} solves ${paired.onlyA} of them, only ${b.label} ${paired.onlyB}` : '';
+  if (whole)
+    return `${shares}${counted ? `: ${counted}` : ''}. Evaluation covers every task, so there is no sampling error, but another seed may differ.`;
   const p = paired
     ? signTest(paired.onlyA, paired.onlyB)
     : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);

@@ -37,7 +37,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
     label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
   });
   await runComparison({
-    title: `#${run.id} from update ${update}`,
+    title: `Fork of #${run.id} at update ${update}`,
     arms: [arm('A', config), arm('B', { ...config, [name]: value })],
     fork: { run: run.id, update },
   });

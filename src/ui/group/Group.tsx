@@ -178,7 +178,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       )}
       {beside && (
         <p className="faint" data-testid="column-beside">
-          For comparison, {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          Not used here: the score {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />
           </span>

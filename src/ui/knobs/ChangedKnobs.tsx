@@ -21,7 +21,7 @@ export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) 
           type="button"
           className="quiet small changed"
           aria-haspopup="dialog"
-          title="What differs from the preset"
+          title="The knobs that differ from the preset"
           onClick={() => setOpen(true)}
         >
           {origin && from !== null && <span className="changed-from">from {from}, </span>}

@@ -155,7 +155,7 @@ function MaskPanel() {
   );
 }
 
-/** Whether the last update kept to what its masks promise. */
+/** Whether the checks of the masks passed on the last update. */
 function Held() {
   useLive((s) => s.metricsVersion);
   const { config, metrics } = live;
@@ -168,7 +168,7 @@ function Held() {
       data-broken={broken > 0}
       title="Checks of the masks on the last update; open for each one"
     >
-      <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} broken` : 'kept'}
+      <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} wrong` : 'checked'}
     </span>
   );
 }

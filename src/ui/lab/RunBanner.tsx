@@ -83,7 +83,7 @@ function Verdict() {
       )}
       {course && !starting && (
         <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
-          Compare by training
+          Train a comparison
         </a>
       )}
     </div>

@@ -31,7 +31,10 @@ export function ClassPlot({ columns, lines }: Props) {
   const rows = columns.map(({ chapter, exercise, key }) => {
     const all: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
     const n = all.findIndex(({ id }) => id === exercise.id) + 1;
-    return { exercise: `${chapters[chapter].title}${all.length > 1 ? ` · ${n}` : ''}`, ...countsOf(lines, key) };
+    return {
+      exercise: `${chapters[chapter].title}${all.length > 1 ? ` · ${say('exercise', { n })}` : ''}`,
+      ...countsOf(lines, key),
+    };
   });
   const step = Math.ceil(lines.length / MOST_TICKS);
   const ticks = Array.from({ length: Math.floor(lines.length / step) + 1 }, (_, i) => i * step);

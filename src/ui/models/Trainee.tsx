@@ -9,7 +9,7 @@ import { type Known, traineeInWords } from './trainee.ts';
 
 const ASK_MS = 250; // a dragged slider asks this often
 
-/** What is trained here: on which model, how large it is and which of its weights learn, of the run there is, else of the one that Run training begins. */
+/** Names the model that trains, its size and which of its weights learn. Describes the current run, or without one the run that _Run training_ would begin. */
 export function Trainee() {
   const { wanted, applied } = useConfig();
   const ready = useLive((s) => s.session === 'ready');
@@ -19,7 +19,7 @@ export function Trainee() {
   const { model, learns } = traineeInWords(config, known);
   return (
     <p className="trainee" data-testid="trainee">
-      <b>{!ready ? 'To be trained' : running ? 'Training now' : 'In training, paused'}:</b> {model}. {learns}
+      <b>{!ready ? 'To be trained' : running ? 'Training now' : 'Training (paused)'}:</b> {model}. {learns}
     </p>
   );
 }

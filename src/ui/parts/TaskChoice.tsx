@@ -16,7 +16,7 @@ export function ByWordsOrNumber({ by, choose }: By) {
         Your own task
       </button>
       <button type="button" aria-pressed={by === 'number'} onClick={() => choose('number')}>
-        A drawn task
+        A task by number
       </button>
     </div>
   );

@@ -34,11 +34,11 @@ export function writtenAdvantage(
 
 type Compares = Pick<RunConfig, 'estimator' | 'divideByStd'>;
 
-/** What a comparison within a group is called, for readers. */
+/** In words: what each group baseline does with a rollout's score. */
 export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
-  mean: 'against the mean',
-  'mean-over-std': 'against the mean, over the spread',
-  'leave-one-out': 'leave-one-out, not divided',
+  mean: 'minus the group’s mean',
+  'mean-over-std': 'minus the group’s mean, divided by the standard deviation',
+  'leave-one-out': 'minus the mean of the others (leave-one-out)',
 };
 
 /** A second comparison to show beside the one that a batch was learned with: the one the knobs ask for now, else leave-one-out, or of that GRPO’s. */

@@ -31,7 +31,7 @@ export function courseWords(course: Course, health: Health | null, finished: boo
 
 /** The word for a run's course, told apart without reading on, and the number that it rests on. */
 function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
-  const moved = trend && `${points(trend.change)} points in ${trend.per} updates`;
+  const moved = trend && `success ${points(trend.change)} points in ${trend.per} updates`;
   const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
   switch (state) {
     case 'trapped':
@@ -50,12 +50,13 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
       return `Solved, nearly: ${percent(success.now)}`;
     case 'stalled': {
       const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
-      return flat ? `${word}: ${points(flat.change)} points in ${flat.per} updates` : word;
+      return flat ? `${word}: success ${points(flat.change)} points in ${flat.per} updates` : word;
     }
     case 'learning':
       if (trend && trend.interval.low > 0)
         return trend.change < SLOW * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
-      if (gain && gain.interval.low > 0) return `Learned: ${points(gain.last - gain.first)} points since the start`;
+      if (gain && gain.interval.low > 0)
+        return `Learned: success ${points(gain.last - gain.first)} points since the start`;
       return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
     case 'unclear':
       return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;

@@ -52,7 +52,8 @@ export function OnlyRun({ run }: { readonly run: Run }) {
             <a href="#/learn">An exercise</a> explains one idea and trains the run that shows it.
           </li>
           <li>
-            <a href="#/experiments">Experiments</a> train many seeds and arms by themselves, with intervals.
+            <a href="#/experiments">Experiments</a> train several configurations on several seeds each, and show
+            intervals.
           </li>
         </ul>
       </section>

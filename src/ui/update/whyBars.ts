@@ -60,5 +60,5 @@ export function stepsInWords(
   const words = counted(steps, 'optimizer step');
   if (steps === 1 || steps !== epochs * minibatches) return words;
   const parts = `${counted(epochs, 'epoch', 'epochs')} × ${counted(minibatches, 'minibatch', 'minibatches')}`;
-  return `${words} (${parts}; its own push acts once in each epoch)`;
+  return `${words} (${parts}; this token’s own push acts once in each epoch)`;
 }

@@ -6,8 +6,8 @@ export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'Was ist ein Rollout?',
     text: [
-      'Ein Sprachagent ist ein Markow-Entscheidungsprozess. Der Zustand sind alle bisherigen Tokens. Eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf ab, antwortet das Werkzeug mit einer Beobachtung: Tokens, die nicht von der Policy stammen. Dann macht der Agent weiter. Am Ende bekommt er eine Belohnung.',
-      'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Eine Grammatikmaske lässt nur Tokens zu, die wohlgeformte Züge ergeben. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt. Die Kopien unterscheiden sich nur durch Zufall, und aus diesem Unterschied lernt der Agent.',
+      'Ein Sprachagent handelt in einem Markow-Entscheidungsprozess. Der Zustand sind alle bisherigen Tokens. Eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf ab, antwortet das Werkzeug mit einer Beobachtung: Tokens, die nicht von der Policy stammen. Dann macht der Agent weiter. Am Ende bekommt er eine Belohnung.',
+      'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Eine Grammatikmaske lässt nur Tokens zu, die wohlgeformte Züge ergeben. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt. Rollouts desselben Prompts unterscheiden sich nur durch Zufall, und aus diesem Unterschied lernt der Agent.',
     ],
     formulas: ['Token ~ softmax(Logits / τ) über die Wörter, die die Grammatik erlaubt'],
     exercises: {
@@ -31,7 +31,7 @@ export const CHAPTERS: ChapterTexts = {
     ],
     formulas: [
       'm = 1 für Rolle = Aktion (Maske aus: Aktion oder Beobachtung)',
-      'Schub = m · A · ρ · Anteil am Mittelwert',
+      'Schub = m · A · ρ · Gewicht im Verlust',
     ],
     exercises: {
       both: {

@@ -6,8 +6,8 @@ export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'What is a rollout?',
     text: [
-      'A language agent is a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens the policy didn’t draw. Then the agent continues. At the end it gets a reward.',
-      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A grammar mask allows only tokens that make well-formed turns. A batch has several prompts, each rolled out several times. The copies differ only by chance, and the agent learns from that difference.',
+      'A language agent acts in a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens the policy didn’t draw. Then the agent continues. At the end it gets a reward.',
+      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A grammar mask allows only tokens that make well-formed turns. A batch has several prompts, each rolled out several times. Rollouts of the same prompt differ only by chance, and the agent learns from that difference.',
     ],
     formulas: ['token ~ softmax(logits / τ) over the words the grammar allows'],
     exercises: {
@@ -29,7 +29,7 @@ export const CHAPTERS: ChapterTexts = {
       'Two masks take care of that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off, the agent is rewarded for text it did not write.',
       'We measured the damage on number hunt with six filler words per observation, over eight seeds. With both masks off, the share of all tasks solved is 20 points lower after 40 updates (95 % interval −30 to −10). After 100 updates it is 5 points lower (−18 to +8), which may be chance.',
     ],
-    formulas: ['m = 1 where role = action (mask off: action or observation)', 'push = m · A · ρ · share of the mean'],
+    formulas: ['m = 1 where role = action (mask off: action or observation)', 'push = m · A · ρ · weight in the loss'],
     exercises: {
       both: {
         task: 'Turn both masks off, one update',

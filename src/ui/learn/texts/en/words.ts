@@ -6,7 +6,7 @@ export const WORDS = {
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
-    'Watch a token, turn both masks off, take one update, see the tool’s words enter the loss, turn the masks on again. Each stop ends with a number that you changed.',
+    'Watch a token, turn both masks off, take one update, see the tool’s words enter the loss, turn the masks on again. Each step ends with a number that you changed.',
   storyStart: 'Begin in the lab',
   present: 'Present',
   print: 'Print',
