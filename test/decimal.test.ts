@@ -1,9 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig, parseField } from '../src/config/config.ts';
 import { ConfigError, said } from '../src/config/configProblem.ts';
 import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
-import { Purpose, random } from '../src/base/rng.ts';
 import { readPlan } from '../src/ui/experiments/planAddress.ts';
 import { readHash } from '../src/ui/address/hash.ts';
 
@@ -65,27 +65,13 @@ it('values of a type that no knob has are refused with what was got, whatever th
 });
 
 it('of 10,000 hostile knobs each is in range as written, or refused by its name', () => {
-  const { next, pick } = random(11, Purpose.environment);
-  const names = Object.keys(FIELDS);
-  const texts = [
-    ...NOT_DECIMAL,
-    '0',
-    '1',
-    '-1',
-    '1e9',
-    '0.5',
-    '4294967296',
-    'on',
-    'gpu',
-    '__proto__',
-    'a=b',
-    '🙂',
-    '\u202e1',
-  ];
+  const strange = fc.constantFrom('__proto__', 'constructor', 'toString', 'SEED', '');
+  const names = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...Object.keys(FIELDS)) }, strange);
+  const more = ['0', '1', '-1', '1e9', '0.5', '4294967296', 'on', 'gpu', '__proto__', 'a=b', '🙂', '\u202e1'];
+  const one = fc.constantFrom(...NOT_DECIMAL, ...more);
+  const two = fc.tuple(one, one).map((texts) => texts.join(''));
   let taken = 0;
-  for (let i = 0; i < 10_000; i++) {
-    const name = next() < 0.1 ? pick(['__proto__', 'constructor', 'toString', 'SEED', '']) : pick(names);
-    const text = next() < 0.5 ? pick(texts) : pick(texts) + pick(texts);
+  const judge = fc.property(names, fc.oneof(one, two), (name, text) => {
     try {
       const value = parseConfig({ [name]: text })[name as keyof typeof FIELDS];
       expect(typeof value === 'number' ? decimal(text) : text).toBe(value);
@@ -95,6 +81,7 @@ it('of 10,000 hostile knobs each is in range as written, or refused by its name'
       expect(error.problems.length).toBeGreaterThan(0);
       for (const problem of error.problems) expect(said(problem)).toMatch(/^.{0,80}: .{10,}$/s);
     }
-  }
+  });
+  fc.assert(judge, { seed: 11, numRuns: 10_000 });
   expect(taken).toBeGreaterThan(50);
 });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { parseGolden } from '../../src/cli/goldenFixture.ts';
-import { Purpose, random } from '../../src/base/rng.ts';
+import { damage, damaged, replaced, replacement } from '../damage.ts';
 
 const FIXTURE = new Uint8Array(readFileSync('test/golden/tiny-mha-tied.safetensors'));
 const published = JSON.parse(readFileSync('test/golden/advantages.json', 'utf8')) as { cases: unknown[] };
@@ -34,51 +35,48 @@ test.each<[string, (text: string) => string, RegExp]>([
   expect(() => parseGolden('x.safetensors', withHeader(change))).toThrow(/^x\.safetensors: /);
 });
 
-test('of 10,000 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
-  const { int, next, pick } = random(31, Purpose.environment);
-  let taken = 0;
-  for (let i = 0; i < 10_000; i++) {
-    const kind = int(5);
-    let read: () => unknown;
-    if (kind === 0) {
-      const file = FIXTURE.slice(0, int(FIXTURE.length)); // cut off
-      read = () => parseGolden('x', file.buffer);
-    } else if (kind === 1) {
-      const file = FIXTURE.slice();
-      for (let flips = 1 + int(3); flips > 0; flips--)
-        file[int(next() < 0.5 ? HEADER + 8 : file.length)]! ^= 1 << int(8);
-      read = () => parseGolden('x', file.buffer);
-    } else if (kind === 2) {
-      const text = withHeader((h) => {
-        const numbers = [...h.matchAll(/\d+/g)];
-        const one = pick(numbers);
-        const other = pick(['0', '-1', '1e9', '0.5', 'null', '"x"', '[]', '18446744073709551616', '4294967296']);
-        return h.slice(0, one.index) + other + h.slice(one.index + one[0].length);
-      });
-      read = () => parseGolden('x', text);
-    } else {
-      const from = int(ADVANTAGES.length - 40);
-      const odd = pick(['', 'null', '[', '}', '1e999', '-', '"', '[[]]', '{}', '2']);
-      const text = ADVANTAGES.slice(0, from) + odd + ADVANTAGES.slice(from + int(kind === 3 ? 4 : 40));
-      read = () => readAdvantages('x', text);
-    }
-    try {
-      const got = read();
-      if (kind <= 2) {
-        const { record, given, model, rows, length, adamwSteps } = got as ReturnType<typeof parseGolden>;
-        expect(record.tokens.length).toBe(rows * length);
-        expect(record.tokens.every((id) => id >= 0 && id < model.vocab_size)).toBe(true);
-        expect(
-          Object.values(given as unknown as Record<string, Float32Array>).every(
-            (table) => table.length === rows * length && table.every(Number.isFinite),
-          ),
-        ).toBe(true);
-        expect(adamwSteps).toBeGreaterThan(0);
-      }
-      taken++;
-    } catch (error) {
-      if (!(error instanceof Error) || !/^x(?:: | is )[^\n]{10,}$/.test(error.message)) throw error;
-    }
+/** Reads; true where what was read is well formed, false where it was refused by its name. */
+function reads(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error) || !/^x(?:: | is )[^\n]{10,}$/.test(error.message)) throw error;
+    return false;
   }
+}
+
+test('of 6,000 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
+  const numbers = [...header.matchAll(/\d+/g)].map(({ 0: text, index }) => [index, text.length] as const);
+  const odd = ['0', '-1', '1e9', '0.5', 'null', '"x"', '[]', '18446744073709551616', '4294967296'];
+  const ofHeader = fc
+    .tuple(fc.constantFrom(...numbers), fc.constantFrom(...odd))
+    .map(([[at, letters], other]) => [at, letters, other] as const);
+  const cases = fc.oneof(damage(FIXTURE, ['cut', 'flip']), damage(FIXTURE, ['flip'], HEADER + 8), ofHeader);
+  let taken = 0;
+  const judge = fc.property(cases, (what) => {
+    const file = 'length' in what ? withHeader((text) => replaced(text, what)) : damaged(FIXTURE, what).buffer;
+    const isRead = reads(() => {
+      const { record, given, model, rows, length, adamwSteps } = parseGolden('x', file);
+      expect(record.tokens.length).toBe(rows * length);
+      expect(record.tokens.every((id) => id >= 0 && id < model.vocab_size)).toBe(true);
+      for (const table of Object.values(given as unknown as Record<string, Float32Array>))
+        expect(table.length === rows * length && table.every(Number.isFinite)).toBe(true);
+      expect(adamwSteps).toBeGreaterThan(0);
+    });
+    if (isRead) taken++;
+  });
+  fc.assert(judge, { seed: 31, numRuns: 6000 });
   expect(taken).toBeGreaterThan(100); // flipped bits of weights; a run of the engine tells those
+});
+
+test('of 4,000 damaged files of advantages each is read, or refused by its name', () => {
+  const pieces = ['', 'null', '[', '}', '1e999', '-', '"', '[[]]', '{}', '2'];
+  const changes = fc.oneof(replacement(ADVANTAGES, pieces, 3), replacement(ADVANTAGES, pieces, 39));
+  let refused = 0;
+  const judge = fc.property(changes, (change) => {
+    if (!reads(() => readAdvantages('x', replaced(ADVANTAGES, change)))) refused++;
+  });
+  fc.assert(judge, { seed: 31, numRuns: 4000 });
+  expect(refused).toBeGreaterThan(1000);
 });

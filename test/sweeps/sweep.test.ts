@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { random, Purpose } from '../../src/base/rng.ts';
 import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
 import { ConfigError, said } from '../../src/config/configProblem.ts';
 import type { RunResult } from '../../src/experiments/runResult.ts';
@@ -180,44 +180,38 @@ test.each<[string, object | string, RegExp]>([
 });
 
 test('300 files that were changed at random are read, or refused with place, got and want; none ends in anything else', () => {
-  const { int, pick } = random(17, Purpose.shuffle);
-  const values: readonly unknown[] = [
-    null,
-    true,
-    -1,
-    1e308,
-    0.5,
-    '',
-    'NaN',
-    '\u202e',
-    [],
-    {},
-    [[1]],
-    { min: 'x' },
-    '__proto__',
-    1e9,
-    'off',
-  ];
+  // prettier-ignore
+  const values = [null, true, -1, 1e308, 0.5, '', 'NaN', '\u202e', [], {}, [[1]], { min: 'x' }, '__proto__', 1e9, 'off'] as const;
+  const strange = ['constructor', 'toString', 'x'.repeat(9000), '0', 'gamma'];
+  /** Keys of a file and of what lies in it, by the key it lies under. */
+  const keysOf = (file: object) =>
+    [['', file] as const, ...Object.entries(file)].flatMap(([under, place]: readonly [string, unknown]) =>
+      typeof place === 'object' && place !== null
+        ? [...Object.keys(place), ...strange].map((key) => [under, key] as const)
+        : [],
+    );
+  const changed = fc.constantFrom(...values).map((value) => ({ value }));
+  const changes = fc.oneof({ weight: 4, arbitrary: changed }, fc.constant(null)); // null: the key is deleted
+  const cuts = (length: number) => fc.oneof({ weight: 5, arbitrary: fc.constant(length) }, fc.nat(length - 1));
+  const cases = fc.constantFrom(GRID, RANDOM).chain((file) => {
+    const cut = cuts(JSON.stringify(file).length);
+    return fc.tuple(fc.constant(file), fc.constantFrom(...keysOf(file)), changes, cut);
+  });
   let refused = 0;
-  for (let n = 0; n < 300; n++) {
-    const file = structuredClone(n % 2 === 0 ? GRID : RANDOM) as Record<string, unknown>;
-    const places = [file, ...Object.values(file).filter((each) => typeof each === 'object')] as Record<
-      string,
-      unknown
-    >[];
-    const place = pick(places);
-    const key =
-      int(4) === 0 ? pick(['constructor', 'toString', 'x'.repeat(9000), '0', 'gamma']) : pick(Object.keys(place));
-    if (int(5) === 0) Reflect.deleteProperty(place, key);
-    else Object.defineProperty(place, key, { value: pick(values), enumerable: true, configurable: true });
-    const whole = JSON.stringify(file);
-    const text = int(6) === 0 ? whole.slice(0, int(whole.length)) : whole;
-    const told = problemsOf(() => runsOf(parseSweep(text)));
+  const judge = fc.property(cases, ([file, [under, key], change, cut]) => {
+    const broken = structuredClone(file) as unknown as Record<string, object>;
+    const place = under === '' ? broken : (broken[under] ?? broken);
+    if (change) Object.defineProperty(place, key, { ...change, enumerable: true, configurable: true });
+    else Reflect.deleteProperty(place, key);
+    const text = JSON.stringify(broken);
+    const isWhole = cut === JSON.stringify(file).length;
+    const told = problemsOf(() => runsOf(parseSweep(isWhole ? text : text.slice(0, cut))));
     // a contradiction says both sides; the last line of many counts the rest
     for (const problem of told)
       expect(problem).toMatch(/^[^\n]+: (?:got [^\n]+; want [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more/);
     if (told.length > 0) refused++;
-  }
+  });
+  fc.assert(judge, { seed: 17, numRuns: 300 });
   expect(refused).toBeGreaterThan(200);
 });
 

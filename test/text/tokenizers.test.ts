@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Purpose, random } from '../../src/base/rng.ts';
 import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeGgufHeader } from '../../src/formats/ggufHeader.ts';
 import { type Codec, shownToken } from '../../src/text/codec.ts';
 import { codecFromGguf } from '../../src/text/ggufVocabulary.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
+import { damage, damaged } from '../damage.ts';
 import { ggufFile, i32s, text, texts, u32 } from '../formats/gguf.ts';
 import { awkwardStrings } from './strings.ts';
 import { processorClock } from '../processorClock.ts';
@@ -219,23 +220,26 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
 });
 
 test('of 400 tokenizer.json with a value or letter changed, each is read and encodes a text, or is refused with file, got, want and remedy', () => {
-  const draw = random(20261123, Purpose.environment);
   let refused = 0;
   const whole = json('qwen.json') as Tree;
-  for (let i = 0; i < 400; i++) {
-    const broken = structuredClone(whole);
-    spoil(broken, draw.int);
-    let bytes = new TextEncoder().encode(JSON.stringify(broken));
-    if (i % 4 === 0) {
-      bytes = bytes.slice();
-      for (let n = 1 + draw.int(3); n > 0; n--) bytes[draw.int(bytes.length)] = draw.int(256);
-    }
-    const problem = refusal(() => codecFromTokenizerJson(bytes).encode('An agent reads <|im_end|> 12 words'));
-    if (!problem) continue;
-    refused++;
-    expect(problem.file).toBe('tokenizer.json');
-    for (const part of [problem.got, problem.want, problem.remedy]) expect(part).not.toBe('');
-  }
+  const bytesOf = (tree: Tree) => new TextEncoder().encode(JSON.stringify(tree));
+  const letters = fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, damage(bytesOf(whole), ['put']));
+  const judge = fc.property(
+    fc.constantFrom(...PLACES),
+    fc.constantFrom(...SPOILS),
+    letters,
+    (place, value, changed) => {
+      const broken = structuredClone(whole);
+      spoil(broken, place, value);
+      const bytes = changed ? damaged(bytesOf(broken), changed) : bytesOf(broken);
+      const problem = refusal(() => codecFromTokenizerJson(bytes).encode('An agent reads <|im_end|> 12 words'));
+      if (!problem) return;
+      refused++;
+      expect(problem.file).toBe('tokenizer.json');
+      for (const part of [problem.got, problem.want, problem.remedy]) expect(part).not.toBe('');
+    },
+  );
+  fc.assert(judge, { seed: 20261123, numRuns: 400 });
   expect(refused).toBeGreaterThan(300);
 });
 
@@ -272,11 +276,10 @@ const PLACES = [
 ];
 
 /** Puts something else into one place of a tokenizer.json. */
-function spoil(whole: Tree, int: (n: number) => number): void {
-  const place = PLACES[int(PLACES.length)] ?? [];
+function spoil(whole: Tree, place: readonly string[], value: unknown): void {
   let at: Tree = whole;
   for (const name of place.slice(0, -1)) at = at[name] as Tree;
-  at[place.at(-1) ?? ''] = SPOILS[int(SPOILS.length)];
+  at[place.at(-1) ?? ''] = value;
 }
 
 /** What was said against it; null where it was taken. Any other exception is thrown on. */

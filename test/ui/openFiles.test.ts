@@ -1,5 +1,5 @@
+import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { Purpose, random } from '../../src/base/rng.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { RESULT_VERSION, type RunResult } from '../../src/experiments/runResult.ts';
 import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
@@ -7,6 +7,7 @@ import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
 import { useRuns } from '../../src/ui/runs/runStore.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
+import { replaced, replacement } from '../damage.ts';
 import type { ReaderCommand, ReaderEvent } from '../../src/wire/readerMessages.ts';
 
 const begun = parseConfig({ env: 'bandit', seed: 9 });
@@ -66,23 +67,21 @@ test.each<[string, readonly string[], RegExp]>([
   expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);
 });
 
-test('300 logs that were changed at random are read, or refused by a LogError of one line', () => {
-  const { int } = random(5, Purpose.shuffle);
+test('1,000 logs that were changed at random are read, or refused by a LogError of one line', () => {
   const text = LOG.join('\n');
-  const odd = ['\u202e', '\0', '"', '}', '\n', '1e999', '-', '__proto__', '[[[['];
+  const changes = replacement(text, ['\u202e', '\0', '"', '}', '\n', '1e999', '-', '__proto__', '[[[['], 8);
   let refused = 0;
-  for (let n = 0; n < 300; n++) {
-    const at = int(text.length);
-    const changed = text.slice(0, at) + (odd[int(odd.length)] ?? '') + text.slice(at + int(9));
+  const judge = (change: Parameters<typeof replaced>[1]) => {
     try {
-      readLog(changed, FILE);
+      readLog(replaced(text, change), FILE);
     } catch (error) {
       expect(error).toBeInstanceOf(LogError);
       expect(String(error)).toMatch(/^LogError: [^\n]+$/);
       refused++;
     }
-  }
-  expect(refused).toBeGreaterThan(100);
+  };
+  fc.assert(fc.property(changes, judge), { seed: 5, numRuns: 1000 });
+  expect(refused).toBeGreaterThan(333);
 });
 
 test('a log, a saved folder and a folder of a sweep open as runs of the list, drawn; their other files are passed over', async () => {
