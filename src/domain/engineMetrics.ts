@@ -21,6 +21,11 @@ export const ENGINE_METRICS = {
     doc: 'Tokens of the batch / seconds of the whole update.',
   },
   'time/rollout': { label: 'Rollout', unit: 's', doc: 'Sampling and environment.' },
+  'time/environment': {
+    label: 'Environment',
+    unit: 's',
+    doc: 'Part of the rollout: beginning its episodes and answering its turns.',
+  },
   'time/learn': { label: 'Learning', unit: 's', doc: 'Scores, credit and optimizer steps.' },
   'time/update': { label: 'Update', unit: 's', doc: 'The whole update without evaluation.' },
 } as const satisfies Record<string, Metric>;

@@ -15,6 +15,7 @@ export interface UpdateTimes {
   readonly ms: number;
   readonly fenced: boolean; // each stage waited for the device
   readonly spans: readonly StageSpan[];
+  readonly environment: number; // ms of `sampling` in which the environment worked or was waited for
 }
 
 /** What one kernel did since counting began. */

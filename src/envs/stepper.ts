@@ -9,6 +9,13 @@ export interface EpisodeConditions {
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
   readonly room?: number; // most tokens in the episode; default: `env.maxTokens`
+  readonly timer?: EnvironmentTimer; // adds up the time that the environment takes
+}
+
+/** Adds up the time between a question to the environment and its answer. */
+export interface EnvironmentTimer {
+  readonly now: () => number; // ms
+  spent: number; // ms so far
 }
 
 /** A token of an episode, with who wrote it and where. */
@@ -37,6 +44,7 @@ export type TakenTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waite
  */
 export interface Stepper {
   readonly env: ToolEnv;
+  readonly timer: EnvironmentTimer | undefined; // of its conditions
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
   readonly written: readonly WrittenToken[]; // so far, prompt included
@@ -80,8 +88,26 @@ export interface Stepper {
  * because `openAll` has to open such an episode.
  */
 export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds): Stepper {
-  const { env, settings, begin = env.reset } = conditions;
-  return new Played(conditions, seeds, begin(seeds.seed, settings, seeds.luck));
+  const { env, settings, begin = env.reset, timer } = conditions;
+  const episode = timed(timer, () => begin(seeds.seed, settings, seeds.luck));
+  return new Played(conditions, seeds, episode);
+}
+
+/** What `ask` returns, with its time added to the timer. */
+function timed<T>(timer: EnvironmentTimer | undefined, ask: () => T): T {
+  if (!timer) return ask();
+  const began = timer.now();
+  const answer = ask();
+  timer.spent += timer.now() - began;
+  return answer;
+}
+
+/** What `ask` resolves to, with the time until then added to the timer. */
+async function timedLater<T>(timer: EnvironmentTimer | undefined, ask: () => Promise<T>): Promise<T> {
+  const began = timer?.now() ?? 0;
+  const answer = await ask();
+  if (timer) timer.spent += timer.now() - began;
+  return answer;
 }
 
 /** Begins an episode for each of the tasks, as `openEpisode` does. Waits for an environment that answers later. */
@@ -89,9 +115,10 @@ export async function openAll(
   conditions: EpisodeConditions,
   tasks: readonly EpisodeSeeds[],
 ): Promise<readonly Stepper[]> {
-  const { env, settings, begin = env.reset } = conditions;
-  if (!begin.opening) return tasks.map((seeds) => openEpisode(conditions, seeds));
-  const episodes = await begin.opening.open(tasks, settings);
+  const { env, settings, begin = env.reset, timer } = conditions;
+  const { opening } = begin;
+  if (!opening) return tasks.map((seeds) => openEpisode(conditions, seeds));
+  const episodes = await timedLater(timer, () => opening.open(tasks, settings));
   try {
     return tasks.map((seeds, i) => new Played(conditions, seeds, given(episodes, i)));
   } catch (error) {
@@ -105,7 +132,7 @@ export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
   const waiting = steppers.filter(({ asked }) => asked !== null);
   const later = waiting[0]?.env.later;
   if (!later) return;
-  const results = await later.answer(waiting.flatMap(({ asked }) => asked ?? []));
+  const results = await timedLater(waiting[0]?.timer, () => later.answer(waiting.flatMap(({ asked }) => asked ?? [])));
   for (const [i, stepper] of waiting.entries()) stepper.hear(given(results, i));
 }
 
@@ -126,6 +153,7 @@ const NO_REWARDS: Stepper['parts'] = {
 
 class Played implements Stepper {
   readonly env: ToolEnv;
+  readonly timer: EnvironmentTimer | undefined;
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
   readonly written: WrittenToken[] = [];
@@ -142,8 +170,13 @@ class Played implements Stepper {
   readonly #grammar: Grammar;
   #action: number[] = [];
 
-  constructor({ env, settings, room = env.maxTokens }: EpisodeConditions, seeds: EpisodeSeeds, episode: Episode) {
+  constructor(
+    { env, settings, room = env.maxTokens, timer }: EpisodeConditions,
+    seeds: EpisodeSeeds,
+    episode: Episode,
+  ) {
     this.env = env;
+    this.timer = timer;
     this.seeds = seeds;
     this.episode = episode;
     this.#settings = settings;
@@ -202,7 +235,7 @@ class Played implements Stepper {
   /** Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer (`asked`). */
   #endTurn(): void {
     if (this.env.later) this.asked = { episode: this.episode, action: this.#action, settings: this.#settings };
-    else this.#conclude(this.episode.step(this.#action, this.#settings));
+    else this.#conclude(timed(this.timer, () => this.episode.step(this.#action, this.#settings)));
   }
 
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */

@@ -6,7 +6,7 @@ import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type Decoding, newRow, viewOf } from './rows.ts';
 
 /** How episodes are played. */
-export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin'> {
+export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
@@ -38,11 +38,11 @@ export async function rollout(
   breathe: () => Promise<void>,
   played?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
-  const { tasks, groups, settings, begin, chunk, script = [] } = request;
+  const { tasks, groups, settings, begin, timer, chunk, script = [] } = request;
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: got ${tasks.length} tasks; want at most the policy's ${policy.rows} rows.`);
   }
-  const table = { env, settings, room: policy.length, ...(begin && { begin }) };
+  const table = { env, settings, room: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
   const record = episodeRecord(policy.rows, policy.length);
   const steppers = await openAll(table, tasks);
   try {

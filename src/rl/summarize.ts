@@ -19,6 +19,7 @@ import type { Rollouts } from './rollout.ts';
 /** How long the parts of an update took, in milliseconds. */
 export interface UpdateTimes {
   readonly rollout: number;
+  readonly environment: number; // part of `rollout`
   readonly learn: number;
 }
 
@@ -62,6 +63,7 @@ export function summarize(measured: Measured): Metrics {
     'engine/creations': after.creations - before.creations,
     'engine/tokens_per_second': seconds > 0 ? tokens / seconds : 0,
     'time/rollout': times.rollout / 1000,
+    'time/environment': times.environment / 1000,
     'time/learn': times.learn / 1000,
     'time/update': seconds,
   };

@@ -93,7 +93,9 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     // 1 rollout
     yield phase('sampling', update);
     const began = now();
-    const played = await rollout(policy, env, trainingTasks(policy, config, update), breathe, run.played);
+    const timer = { now, spent: 0 };
+    const tasks = { ...trainingTasks(policy, config, update), timer };
+    const played = await rollout(policy, env, tasks, breathe, run.played);
     const rolled = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - began;
 
@@ -145,7 +147,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const waited = now();
     const report = await policy.report();
     learnTime += now() - waited;
-    const times = { rollout: rolloutTime, learn: learnTime };
+    const times = { rollout: rolloutTime, environment: timer.spent, learn: learnTime };
     const after = policy.counters();
     const { learningRate } = optimizerSettings(config, update);
     const values = summarize({ rolled, filtered, report, config, credit, learningRate, times, before, after });

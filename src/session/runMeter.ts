@@ -54,7 +54,7 @@ export class RunMeter {
     }
     this.counted = event.update - this.countedFrom;
     await this.measure(policy);
-    return event.update > 0 ? times : null;
+    return event.update > 0 ? { ...times, environment: 1000 * (event.values['time/environment'] ?? 0) } : null;
   }
 
   /** Call it when training pauses. A measurement that waits for the end of an update is refused if the run is paused within one. */

@@ -30,7 +30,7 @@ export class StageClock {
   }
 
   /** Ends an update: its spans, and the next one begins. */
-  finish(update: number, fenced: boolean): UpdateTimes {
+  finish(update: number, fenced: boolean): Omit<UpdateTimes, 'environment'> {
     this.close();
     const spans = this.spans;
     this.spans = [];

@@ -66,6 +66,12 @@ test('WOW-40: the stages of an update sum to its time within 5 %, by another clo
   }));
   expect(sum / whole).toBeGreaterThan(0.95);
   expect(sum / whole).toBeLessThan(1.05);
+  // the environment's time is a part of sampling's, and has a row under it
+  const part = page.getByTestId('environment-time');
+  const msOf = (row: Element) => Number((row as HTMLElement).dataset['ms']);
+  const environment = await part.evaluate(msOf);
+  expect(environment).toBeGreaterThan(0);
+  expect(environment).toBeLessThan(await part.locator('xpath=preceding-sibling::tr[1]').evaluate(msOf));
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download Chrome trace' }).click();
   const trace = JSON.parse(await readFile(await (await download).path(), 'utf8')) as {

@@ -96,7 +96,7 @@ function measured(knobs: Record<string, unknown> = {}, more: Partial<Measured> =
     config,
     credit: creditSettings(config, 0, 1),
     learningRate: 7e-4, // of a rate that is still rising
-    times: { rollout: 300, learn: 700 },
+    times: { rollout: 300, environment: 100, learn: 700 },
     before: { dispatches: 1, submits: 2, readbacks: 3, uploadBytes: 4, creations: 5 },
     after: { dispatches: 11, submits: 22, readbacks: 33, uploadBytes: 44, creations: 55 },
     ...more,
@@ -189,9 +189,10 @@ describe('what is said of an update', () => {
     says(summarize(measured()), {
       ...{ 'engine/dispatches': 10, 'engine/submits': 20, 'engine/readbacks': 30, 'engine/upload_bytes': 40 },
       ...{ 'engine/creations': 50, 'engine/tokens_per_second': 16, 'time/rollout': 0.3, 'time/learn': 0.7 },
+      'time/environment': 0.1,
       'time/update': 1,
     });
-    says(summarize(measured({}, { times: { rollout: 0, learn: 0 } })), { 'engine/tokens_per_second': 0 });
+    says(summarize(measured({}, { times: { rollout: 0, environment: 0, learn: 0 } })), { 'engine/tokens_per_second': 0 });
   });
 
   test('what top-k or top-p cut away, and the share a filter kept, where there is one', () => {

@@ -54,14 +54,18 @@ describe('train', () => {
     expect(seen.slice(-3).map(({ type }) => type)).toEqual(['batch', 'health', 'metrics']);
   });
 
-  it('times a rollout, and what follows without the evaluation', async () => {
+  it('times a rollout, the environment’s part of it, and what follows without the evaluation', async () => {
     const { untilMetrics } = setUp({ evalEvery: 1 });
     await untilMetrics(0);
     const metrics = (await untilMetrics(1)).at(-1)!;
-    // the clock goes on 5 ms with each look: one stretch of drawing; scoring, crediting, four steps and the report
-    expect(metrics.type === 'metrics' && metrics.values).toMatchObject({
-      ...{ 'time/rollout': 0.005, 'time/learn': 0.035, 'time/update': 0.04 },
-    });
+    const values = metrics.type === 'metrics' ? metrics.values : {};
+    // 16 episodes are begun, and each turn is answered
+    const asked = 16 * (1 + values['num_turns/mean']!);
+    // the clock goes on 5 ms with each look, and is looked at before and after each
+    expect(values['time/environment']).toBeCloseTo(0.005 * asked, 9); // sums of floating-point seconds
+    expect(values['time/rollout']).toBeCloseTo(0.005 * (2 * asked + 1), 9);
+    expect(values['time/learn']).toBeCloseTo(0.035, 9); // scoring, crediting, four steps and the report
+    expect(values['time/update']).toBeCloseTo(values['time/rollout']! + 0.035, 9);
   });
 
   it('waits for the device after each stage where stages are fenced, and nowhere else', async () => {

@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import { STAGES, type Stage } from '../../domain/profile.ts';
 import { percent, short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -87,14 +88,24 @@ function StageTable({ mean, shown, sum }: TableProps) {
       </thead>
       <tbody>
         {shown.map((stage) => (
-          <tr key={stage} data-ms={ms(stage)}>
-            <th scope="row">
-              <i className="stage-key" data-stage={stage} /> {stage}
-            </th>
-            <td className="number">{short(ms(stage))}</td>
-            <td className="number">{percent(ms(stage) / sum)}</td>
-            <td className="faint wide-only">{SAYS[stage]}</td>
-          </tr>
+          <Fragment key={stage}>
+            <tr data-ms={ms(stage)}>
+              <th scope="row">
+                <i className="stage-key" data-stage={stage} /> {stage}
+              </th>
+              <td className="number">{short(ms(stage))}</td>
+              <td className="number">{percent(ms(stage) / sum)}</td>
+              <td className="faint wide-only">{SAYS[stage]}</td>
+            </tr>
+            {stage === 'sampling' && (
+              <tr className="stage-part" data-testid="environment-time" data-ms={mean.environment}>
+                <th scope="row">environment</th>
+                <td className="number">{short(mean.environment)}</td>
+                <td className="number">{percent(mean.environment / sum)}</td>
+                <td className="faint wide-only">part of sampling: beginning episodes and answering turns</td>
+              </tr>
+            )}
+          </Fragment>
         ))}
       </tbody>
       <tfoot>

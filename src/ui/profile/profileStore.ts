@@ -52,6 +52,7 @@ export interface MeanTimes {
   readonly ms: number;
   readonly updates: number;
   readonly fenced: boolean; // in all of them each stage waited for the device
+  readonly environment: number; // mean ms of `sampling` that went to the environment
 }
 
 /** Null before an update has ended. */
@@ -67,6 +68,7 @@ export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
     ms: recent.reduce((sum, { ms }) => sum + ms, 0) / recent.length,
     updates: recent.length,
     fenced: recent.every(({ fenced }) => fenced),
+    environment: recent.reduce((sum, { environment }) => sum + environment, 0) / recent.length,
   };
 }
 
