@@ -1,13 +1,13 @@
 import type { EnvName, WarmStartRecipe } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 
-/** The text model that is shipped, made by `npm run textmodel`: a folder of Hugging Face's under public/. */
+/** The text model that ships, made by `npm run textmodel`: a Hugging Face folder under public/. */
 export const TEXT_AGENT = 'models/agent';
 
-/** Its sizes where they are not the defaults: what an update of 64 rollouts takes some three seconds for on one CPU core. */
+/** Its sizes that differ from the defaults. With them an update of 64 rollouts takes about three seconds on one CPU core. */
 export const TEXT_AGENT_SIZES = { layers: 3, width: 96, ffn: 256 } as const satisfies Partial<RunConfig>;
 
-/** How well the demonstrators play that it imitates: well enough that what is right can be told from what is not, and far from well. */
+/** How often the demonstrators that it imitates play the right turn: often enough to learn from them, but far from always. */
 export const TEXT_QUALITY = {
   'number-hunt': 0.3,
   'multi-hop': 0.5,
@@ -16,7 +16,7 @@ export const TEXT_QUALITY = {
   calculator: 0.5,
 } as const satisfies Partial<Record<EnvName, number>>;
 
-/** How it imitates them, all at once. */
+/** The recipe for imitating all of them at once. */
 export const TEXT_RECIPE: Omit<WarmStartRecipe, 'quality'> = {
   ...{ steps: 1500, rows: 30, learningRate: 2e-3, warmUp: 100 },
   horizon: 2400, // reinforcement goes on from a model that still learns

@@ -12,16 +12,16 @@ export interface OpenSocket {
 /** Where sockets come from, and the clock of their time limits. */
 export interface SocketPlace {
   readonly connect: (url: string) => OpenSocket;
-  /** Calls `ring` once, after so many milliseconds. Returns a function that takes it back. */
+  /** Calls `ring` once, after this many milliseconds. Returns a function that cancels it. */
   readonly after: (ms: number, ring: () => void) => () => void;
 }
 
-/** The connection is gone, or there is none. Another try may find the server back. */
+/** The connection was lost or could not be made. A later try may succeed. */
 export class ConnectionLostError extends EnvironmentServerError {}
 
 /**
- * One session of an OpenEnv server: an episode at a time. Messages are answered one after another, each within a time limit. After an
- * error it is closed.
+ * One session of an OpenEnv server, for one episode at a time. The server has to answer each message within a time limit before the next is
+ * sent. After an error the connection is closed.
  */
 export class ServerConnection {
   readonly #socket: OpenSocket;
@@ -31,7 +31,7 @@ export class ServerConnection {
   #isConnected = false;
   #waiting: { readonly resolve: (reply: ServerReply) => void; readonly reject: (why: Error) => void } | null = null;
   #ended: Error | null = null;
-  #unasked: ServerReply | null = null; // a full server speaks first
+  #unasked: ServerReply | null = null; // an error that the server sent without being asked, as a full server does
 
   /** `ended` is called once the connection is closed. */
   constructor(
@@ -82,7 +82,7 @@ export class ServerConnection {
     }
   }
 
-  /** Ends the session. A message that waits throws. */
+  /** Ends the session. If a message waits for its answer, `ask` throws. */
   close(): void {
     if (this.#ended) return;
     if (this.#isConnected) this.#send({ type: 'close' });

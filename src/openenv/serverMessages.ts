@@ -3,9 +3,9 @@ import { visible } from '../base/visible.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { jsonLine } from '../text/toolSchema.ts';
 
-/** Characters of a message, at most. A longer one ends the connection. */
+/** Most characters in a message. A longer one ends the connection. */
 export const MOST_MESSAGE = 1_000_000;
-/** Characters that are taken of a text, such as a prompt or a tool's answer. How many tokens of them are used is decided later. */
+/** Most characters that are read of a text, such as a prompt or a tool's answer. The limit in tokens is applied later. */
 const MOST_TEXT = 20_000;
 const MOST_REASON = 200;
 const MOST_REWARD = 1e6;
@@ -21,14 +21,14 @@ export type ServerReply =
   | {
       readonly kind: 'observation';
       readonly observation: JsonRecord;
-      readonly reward: number; // 0 if it says none
+      readonly reward: number; // 0 if the server sent none
       readonly done: boolean;
     }
   | {
       readonly kind: 'error';
       readonly code: string;
       readonly says: string; // one line
-      readonly sessions: number | null; // how many there can be, if it says so
+      readonly sessions: number | null; // the server's limit of sessions, if it sent one
     };
 
 /** Reads a message of a server. Throws EnvironmentServerError if it isn't one of OpenEnv. */
@@ -78,7 +78,7 @@ function oneLine(text: string): string {
   return visible((trace ? lines.at(-1) : lines[0])?.trim() ?? '', MOST_REASON);
 }
 
-/** What an observation says to the agent. */
+/** The text of an observation, for the agent. */
 export interface SaidText {
   readonly text: string;
   readonly refused: boolean; // a call was turned down
@@ -88,7 +88,7 @@ export interface SaidText {
 const TEXT_FIELDS = ['text', 'prompt', 'question', 'message', 'content', 'output', 'observation', 'response'] as const;
 const NOT_SAID: readonly string[] = ['metadata', 'tool_name', 'refused', 'turn_reward', 'rewards', 'error', 'result'];
 
-/** The text of an observation, as the kinds of environment that OpenEnv knows write it: of tools (MCP), or with a field of text. */
+/** Reads the text of an observation. OpenEnv's environments write it in two ways: as the result of a tool (MCP), or in a field of text. */
 export function saidIn(observation: JsonRecord): SaidText {
   const { error, result, refused } = observation;
   if (error !== null && error !== undefined) {

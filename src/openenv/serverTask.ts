@@ -4,11 +4,11 @@ import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
 import type { ServerReply } from './serverMessages.ts';
 import { saidIn } from './serverMessages.ts';
 
-/** An episode on a server, and its answer to the turn that is taken next. */
+/** An episode on a server, with the server's answer to the agent's latest turn. */
 export interface ServerEpisode {
   readonly key: string;
   readonly prompt: string;
-  /** The answer of the server; null if it wasn't asked. Asked for it once in a turn. */
+  /** The server's answer to the latest turn; null if nothing was sent to it. Called once per turn. */
   readonly heard: () => ServerReply | null;
 }
 
@@ -20,8 +20,8 @@ export interface ServerRules {
 }
 
 /**
- * A task on a server, whose answers are there before a turn is taken. Its rewards are added up and paid with the last turn. The reward
- * of a turn before it is its progress, which only the process reward pays.
+ * A task on a server. The server's answer to a turn has arrived before the turn is taken here. The rewards are added up and paid with the
+ * last turn. The reward of an earlier turn counts as its progress, which only the process reward pays.
  */
 export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved, shortened }: ServerRules): Task {
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];

@@ -9,13 +9,13 @@ const MOST_PARAMETERS = 16;
 const MOST_CHOICES = 64;
 const MOST_DESCRIPTION = 400;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** An episode ends with a text by this tool where a server has it: the agent answers, and calls no tool. */
+/** If a server has a tool of this name with one text argument, it is called with the agent's final answer, and is not offered to the agent. */
 const ANSWER = 'answer';
 
 /** The tools of a server. */
 export interface ServerTools {
   readonly tools: readonly ToolFace[]; // that the agent calls
-  readonly answer: string | null; // the parameter of the tool `answer`, which is called when the agent answers; null: there is none
+  readonly answer: string | null; // the name of the text parameter of the tool `answer`, which gets the agent's final answer; null if there is no such tool
 }
 
 /** Reads what a server answers to `list_tools`. Throws EnvironmentServerError with what can't be used. */
@@ -66,7 +66,7 @@ function readTool(value: unknown): ToolFace {
 
 const TYPES: readonly unknown[] = ['string', 'integer', 'number', 'boolean'] satisfies readonly ParameterType[];
 
-/** A property of a JSON schema as a parameter, or null for one that a call can't be written with. Of several types, the first that fits. */
+/** Reads a property of a JSON schema as a parameter. If it allows several types, takes the first that a call can be written with; null if there is none. */
 function readParameter(name: string, property: unknown): Exclude<Parameter, string> | null {
   if (!isRecord(property) || !NAME.test(name)) return null;
   const { anyOf, description } = property;

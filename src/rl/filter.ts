@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
 import { EQUAL_SCORES } from './advantages.ts';
 
-/** How far the spread that top-p keeps may fall short of its share; spreads that sum to less are kept nowhere (RAGEN-2 `selection_eps`). */
+/** The spread that `top-p` keeps may be this much below the wanted share of the total. If the total spread is less than this, no group is kept (RAGEN-2 `selection_eps`). */
 const TOP_P_SLACK = 0.01;
 
 /** Which groups of rollouts an update learns from. */
@@ -14,7 +14,7 @@ export interface FilterSettings {
 
 /** What a filter kept. */
 export interface FilteredGroups {
-  readonly groups: Int32Array; // (B); −1 for rows that are out
+  readonly groups: Int32Array; // (B); the group of each row, −1 if the row was dropped
   readonly keptGroups: number;
   readonly totalGroups: number; // before the filter
   readonly uniformGroups: number; // before the filter; all rollouts scored the same
@@ -28,8 +28,8 @@ export interface FilteredGroups {
  * each other; so is a group of one.
  *
  * `top-fraction` (StarPO-S, Wang et al. 2025, §4): the max(1, ⌊share·G⌋) groups of largest spread, ties to the lower id; a share of 1
- * keeps all. `top-p` (RAGEN-2, linear, zeros left out): groups of spread above 0, the largest first, until their sum reaches
- * topP of the total minus 0.01; topP ≥ 1 keeps every group that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
+ * keeps all. `top-p` (RAGEN-2's linear variant without uniform groups): groups with a spread above 0, the largest first, until their spreads
+ * add up to topP times the total minus 0.01; topP ≥ 1 keeps every group that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
  * ones. All modes but `none` and `top-fraction` may keep no group. Rows whose group is −1 stay out and are not counted.
  */
 export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {

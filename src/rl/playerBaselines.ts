@@ -7,15 +7,15 @@ import type { Metrics } from '../domain/metrics.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 
-/** Random games of each task: chance is noisier than an expert. */
+/** Episodes of random play for each task. More than one, because random play varies more than the expert. */
 const RANDOM_EPISODES = 4;
-/** Tasks between two breaths: a few milliseconds. */
+/** After this many tasks, a few milliseconds, the event loop gets a turn. */
 const BREATH = 16;
 
 /**
- * What those without a model make of the tasks that are evaluated: the scripted expert, a simple rule where there is one, and a player who draws each token uniformly from
- * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own. Empty for an environment that answers later:
- * its rules are elsewhere, and so would be an expert.
+ * The success of three players without a model on the evaluated tasks: the scripted expert, the simple rule if the environment has one, and random play. Random play draws each
+ * token uniformly from those that the grammar mask allows, even if the run has the mask off. It has a random stream of its own. Empty for an environment that answers
+ * later (a server), because it has no expert here.
  */
 export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
   if (env.later) return {};

@@ -3,18 +3,18 @@ import type { Progress } from '../domain/progress.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';
 
-/** Where a run stands, in words: `update 3`, or before the first `imitation step 12 of 40`. */
+/** How far a run has come, in words: `update 3`, or `imitation step 12 of 40` before the first update. */
 export function standing({ begun, progress }: Pick<Checkpoint, 'begun' | 'progress'>): string {
   const { imitated, update } = progress;
   if (update > 0 || imitated === 0) return `update ${update}`;
   return `imitation step ${imitated} of ${warmStartRecipe(begun).steps}`;
 }
 
-/** The same of a run that may have been left. */
+/** The same for a `Run`, which may have no checkpoint. */
 export function standingOf({ checkpoint, update }: Pick<Run, 'checkpoint' | 'update'>): string {
   return checkpoint ? standing(checkpoint) : `update ${update}`;
 }
 
-/** Whether anything was learned yet that would be lost. */
+/** True once the run has taken a step of imitation or an update. */
 export const hasBegun = ({ imitated, update }: Pick<Progress, 'imitated' | 'update'>): boolean =>
   update > 0 || imitated > 0;

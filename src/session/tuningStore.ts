@@ -1,4 +1,4 @@
-/** A place for values by text that outlives the page. Reading anything odd, or from no place at all, gives null. */
+/** A key-value store that outlives the page. Reading gives null if there is no usable value or no store. */
 export interface TuningStore {
   readonly read: (key: string) => Promise<unknown>;
   readonly write: (key: string, value: unknown) => Promise<void>;
@@ -10,8 +10,8 @@ const STORE = 'tunings';
 const PATIENCE_MS = 2000;
 
 /**
- * The browser's database, from a worker or a page. A browser that keeps none, a full one, or one that does not answer within two
- * seconds loses nothing but the tuning.
+ * The browser's database (IndexedDB), from a worker or a page. If the browser has none, or it is full or does not answer within two seconds,
+ * only the stored tuning is lost.
  */
 export function browserStore(): TuningStore {
   return {
@@ -28,7 +28,7 @@ export function browserStore(): TuningStore {
   };
 }
 
-/** What an answer is, or `otherwise` where it fails or does not come: a run must not wait for a store that hangs. */
+/** The answer, or `otherwise` if it fails or takes too long: a run must not wait for a store that hangs. */
 function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(otherwise), PATIENCE_MS);

@@ -9,39 +9,39 @@ import type { Attempt } from '../domain/preferences.ts';
 import type { Question } from './questions.ts';
 import type { PickedFile } from './readerMessages.ts';
 
-/** Failures that can be brought about: a weight that is not finite, a GPU that is taken away, a worker that ends or answers no more. */
+/** Failures that can be caused for a test: a weight that is not finite, a lost GPU, a worker that ends or no longer answers. */
 export const FAULTS = ['nan', 'device-loss', 'worker-death', 'worker-hang'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** When a GPU is taken away: at once, or in the next stage of that name. */
+/** When the GPU is lost: at once, or in the next stage of that name. */
 export const MOMENTS = ['now', 'start', 'evaluate', 'rollout', 'score', 'learn', 'save'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-/** What the page asks of the worker. */
+/** A command from the page to the training worker. */
 export type RunCommand =
   | {
-      readonly type: 'start'; // replaces the run that was there, once the new one is known to be possible
+      readonly type: 'start'; // starts a run; the old run ends once it is known that the new one can run
       readonly config: RunConfig;
       readonly run: boolean;
       readonly facts?: Facts;
-      readonly environment?: EnvironmentFile; // that a person wrote, where it trains on one; it is run
-      readonly kept?: KeptBatch; // the newest batch of the run that goes on, to be asked about
-      readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
-      readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the checkpoint it puts adapters beside
-      readonly changes?: readonly KnobChange[]; // knobs that change on the way
-      readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
+      readonly environment?: EnvironmentFile; // the environment that a person wrote, if the run trains on one; its program is run
+      readonly kept?: KeptBatch; // the newest batch of a resumed run, so that questions about it can be answered
+      readonly from?: unknown; // a Checkpoint as the browser saved it: the run continues from it, and `config` is the checkpoint's
+      readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the language model for which it trains adapters
+      readonly changes?: readonly KnobChange[]; // knobs that change at given updates
+      readonly guarded?: boolean; // the worker posts checkpoints, and after a number that is not finite it returns to the last one
     }
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers
-  | { readonly type: 'live'; readonly lock: string } // hold this lock for as long as you live, and say so
-  | { readonly type: 'ping' } // say that you live
-  | { readonly type: 'profile'; readonly id: number } // what kernels did and how fast: answered between two updates
-  | { readonly type: 'fence'; readonly on: boolean } // each stage waits for the device, so that its time is its own
+  | { readonly type: 'live'; readonly lock: string } // the worker holds this lock as long as it lives, and answers when it has it
+  | { readonly type: 'ping' } // the worker answers that it lives
+  | { readonly type: 'profile'; readonly id: number } // asks for the kernels' times; answered between two updates
+  | { readonly type: 'fence'; readonly on: boolean } // on: each stage waits for the device, so that its measured time covers its own work only
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
-  | { readonly type: 'hold'; readonly update: number | null } // its batch is looked at: keep it
+  | { readonly type: 'hold'; readonly update: number | null } // the reader looks at the batch of this update, so it is kept; null: none
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
+  | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, even while the run trains
   | { readonly type: 'folder'; readonly id: number; readonly task: FolderTask } // answered at once, too
-  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
+  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // knobs that act at the next step (live) or batch (next)
   | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model

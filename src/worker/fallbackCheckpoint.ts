@@ -4,31 +4,31 @@ import { hasBegun } from '../runs/standing.ts';
 import { withChoice } from '../rl/rewardModel.ts';
 import type { RunEvent } from '../wire/events.ts';
 
-/** While a run goes on, handing out its checkpoints takes at most a twentieth of its time, unless one is this long overdue. */
+/** While a run trains, posting its checkpoints takes at most 1/SHARE of its time. If the last one was posted longer ago than OVERDUE_MS, the next is posted anyway. */
 const SHARE = 20;
 const OVERDUE_MS = 5000;
-/** A checkpoint of more bytes is for the page's memory, not for keeping. */
+/** A larger checkpoint stays in the page's memory and is not saved. */
 const MOST_BYTES = 48 * 2 ** 20;
-/** Beside a base there is one in minutes: adapters of rank 32 beside 135 M parameters take 150 MiB. */
+/** The limit for adapters on a base model: they may be larger, because an update takes minutes. Adapters of rank 32 for 135 M parameters take 150 MiB. */
 const MOST_BYTES_BESIDE = 256 * 2 ** 20;
 
 /** The checkpoint a run returns to after a number that is not finite: its last state in which every number was finite. */
 export interface FallbackCheckpoint {
   readonly last: () => Checkpoint | null;
-  /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
+  /** Makes this the checkpoint to return to and returns ''. If a number in it is not finite, keeps the old one and returns the name of the tensor. */
   readonly take: (checkpoint: Checkpoint) => string;
-  /** A person's choice since then, to the reward model, is part of it from now on; it is handed out at once. */
+  /** Adds a person's choice between two rollouts to the checkpoint's reward model, and posts the checkpoint at once. */
   readonly taught: (better: Attempt, worse: Attempt) => void;
-  /** Hands the last one out as an event, after each update or step of imitation where that costs little. */
+  /** Posts the last checkpoint as an event if that costs little time. Call it after each update or step of imitation. */
   readonly offer: () => void;
-  /** Hands it out whatever the time, unless that was done or the run has not begun. */
+  /** Posts the last checkpoint whatever it costs, unless it was posted before or the run has not begun. */
   readonly hand: () => void;
 }
 
-/** A fallback that holds no checkpoint yet. `post` gets checkpoints as events; `now` is in ms. */
+/** Makes a fallback without a checkpoint. `post` gets checkpoints as events; `now` is in ms. */
 export function openFallback(post: (event: RunEvent) => void, now: () => number): FallbackCheckpoint {
   let last: Checkpoint | null = null;
-  let handed: Checkpoint | null = null; // the one handed out last
+  let handed: Checkpoint | null = null; // the one that was posted last
   let [at, cost] = [now(), 0]; // when that was, and what it took, in ms
   const hand = () => {
     if (!last || last === handed || !hasBegun(last.progress)) return;

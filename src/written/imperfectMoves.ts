@@ -2,8 +2,8 @@ import type { Random } from '../base/rng.ts';
 import type { Move, Values } from './plays.ts';
 
 /**
- * Moves of an imperfect player: one of the given moves, which the expert made in some task. Texts in it that were not said
- * in this episode are replaced by texts of the same argument that were said, if there are any.
+ * Makes an imperfect player. Its move is one of the given moves, which the expert made in some task. If a text argument of the move does
+ * not occur in `said`, the texts of this episode, it is replaced by another text of the same argument that does, if there is one.
  */
 export function imperfectMoves(moves: readonly Move[]): (said: string, draw: Random) => Move {
   const texts = new Map<string, Set<string>>(); // by the argument's name

@@ -10,7 +10,7 @@ import { meteredMachine } from './meteredMachine.ts';
 /** Seed and two counters of `random` in src/base/rng.ts. */
 export type ChanceKey = readonly [seed: number, a: number, b: number];
 
-/** What is asked of the sandbox, for one episode each. `chance` is the key of its random numbers. */
+/** A request to the sandbox about one episode. `chance` is the key of the episode's random numbers. */
 export type Request =
   | {
       readonly op: 'open';
@@ -25,60 +25,60 @@ export type Request =
   | { readonly op: 'observe'; readonly id: number; readonly history: readonly PastTurn[] }
   | { readonly op: 'reward' | 'close'; readonly id: number };
 
-/** A turn that is over, as `observe(history)` is told of it. */
+/** A past turn, as `observe(history)` gets it. */
 export interface PastTurn {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
 }
 
-/** What came of a request; `problem` is a fault of the environment, and then nothing else is there but its line. */
+/** The reply to a request. If the environment has a fault, it has only `problem` and `line`. */
 export interface Reply {
   readonly problem?: string;
   readonly line?: number | null;
   readonly text?: string;
-  /** Characters there were, where a text was cut. */
+  /** The length of the text in characters, if it was cut. */
   readonly cut?: number;
-  /** A tool turned the call down, in these words. */
+  /** The message of the error that a tool threw. */
   readonly refused?: string;
-  /** It did so by an error that programs make by mistake. */
+  /** True if that error looks like a mistake in the code, such as a TypeError. */
   readonly bug?: boolean;
   readonly over?: boolean;
   readonly paid?: number;
-  /** What `stateKey()` says after the turn. */
+  /** The result of `stateKey()` after the turn. */
   readonly state?: string;
   readonly parts?: Readonly<Record<string, number>>;
   readonly none?: boolean;
   readonly tool?: string;
   readonly answer?: string;
   readonly values?: unknown;
-  /** What the class shows of itself, where it has a `view()`. */
+  /** The result of `view()`, if the class has it. */
   readonly shown?: WrittenView;
 }
 
-/** What the class says in its static fields, as it says it. */
+/** The class's static fields, not checked yet. */
 export interface Statics {
   readonly tasks?: unknown;
   readonly maxTurns?: unknown;
   readonly weights?: unknown;
 }
 
-/** A person's environment in a virtual machine of its own: no page, network, files, clock or chance of its own. */
+/** A person's environment in a virtual machine of its own. It can't reach the page, the network or files, and has no clock and no random numbers of its own. */
 export interface Sandbox {
   readonly statics: Statics;
-  /** Serves requests in order, in one crossing; one reply each. Where the virtual machine had to be ended, every reply from then on says why. */
+  /** Serves requests in order, in one call of the virtual machine, with one reply for each. If the virtual machine had to be ended, every later reply says why. */
   serve(requests: readonly Request[]): readonly Reply[];
   dispose(): void;
 }
 
 export interface SandboxLimits {
   /**
-   * Work that one call may do, a count, so that it is the same on every machine: in units of ten thousand calls and turns of
-   * its own loops, and in units of a million turns of the loops inside the virtual machine.
+   * Most work that one call may do. Work is counted, so the limit is the same on every machine. A unit is ten thousand calls and loop
+   * turns of the environment's code, or a million loop turns inside the virtual machine.
    */
   readonly work: number;
   readonly memoryBytes: number;
-  /** So little that it is used up before the stack of the browser or of Node is, which would end the virtual machine. */
+  /** Small enough to run out before the stack of the browser or of Node, because that would end the virtual machine. */
   readonly stackBytes: number;
 }
 
@@ -96,7 +96,7 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
   close: 'The end of an episode',
 };
 
-/** The three programs that a machine runs, each a function: the project's random numbers, what serves requests, the environment. */
+/** The three programs that a virtual machine runs, each a function: the random numbers, the code that serves requests, and the environment. */
 export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
   return {
     rng: `(function (exports) { ${erased(rngSource)}\n})`,
@@ -106,8 +106,8 @@ export function machinePrograms(code: string): Readonly<Record<'rng' | 'playgrou
 }
 
 /**
- * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` is the bytes of
- * `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError where the file fails as it is loaded.
+ * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` holds the bytes of
+ * `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError if the file can't be loaded.
  */
 export async function openSandbox(
   machine: BufferSource,
@@ -115,9 +115,9 @@ export async function openSandbox(
   limits: SandboxLimits = LIMITS,
 ): Promise<Sandbox> {
   const lines = code.split('\n').length;
-  const work = { own: 0, inside: 0 }; // of the call that is served, in units
-  const mostInside = 2 * limits.work; // half of it is left to come to a turn of a loop, where it can be stopped without harm
-  let served = -1; // which request of the list
+  const work = { own: 0, inside: 0 }; // done by the current call, in units
+  const mostInside = 2 * limits.work; // above the limit of `work`, so that the call can first reach a loop turn of its own code, where stopping does no harm
+  let served = -1; // index of the request in progress
   let ended: Reply | null = null;
   let stoppedAt: string | null = null; // a stack
   const vm = await QuickJS.create({
@@ -127,7 +127,7 @@ export async function openSandbox(
     timezoneOffset: 0,
     interruptHandler: () => ++work.own > limits.work || work.inside > limits.work,
     wasi: (memory) => ({
-      // no clock and no chance: the same bytes in every machine
+      // no real clock and no real random numbers, so that every machine gives the same results
       clock_time_get: (_id: number, _precision: bigint, at: number) => (
         new DataView(memory.buffer).setBigUint64(at, 0n, true),
         0
@@ -137,11 +137,11 @@ export async function openSandbox(
       fd_close: () => {
         if (++work.inside <= mostInside) return 0;
         stoppedAt ??= stackHere();
-        throw new EndedError(); // through the machine's own functions: nothing of it can be used after that
+        throw new EndedError(); // passes through the machine's own functions, so the machine can't be used after that
       },
     }),
   });
-  /** Where the environment's file is, in the midst of a call. */
+  /** The stack of the call in progress, which names the line of the environment's file. */
   function stackHere(): string {
     stoppedAt = ''; // once only
     work.inside = 0;
@@ -212,7 +212,7 @@ export async function openSandbox(
     const text = vm.newString(JSON.stringify(requests));
     let told = crossing(text, vm.undefined, vm.null);
     text.dispose();
-    // each time one more request is behind it, so it ends
+    // ends, because each turn finishes at least one more request
     for (let stops = 0; typeof told !== 'string' && stops <= requests.length; stops++) {
       const why = vm.newString(isTooLong(told) ? TOO_LONG : `was stopped: ${messageOf(told)}.`);
       const line = lineOf(told);
@@ -248,7 +248,7 @@ export async function openSandbox(
   };
 }
 
-/** Ends a virtual machine from inside of a call that does not come to an end. */
+/** Thrown inside a call that doesn't end, to end its virtual machine. */
 class EndedError extends Error {}
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -256,7 +256,7 @@ const isTooLong = (error: unknown) => error instanceof EndedError || messageOf(e
 
 const machines = new WeakMap<object, Promise<WebAssembly.Module>>();
 
-/** A virtual machine that counts what it does, compiled once. */
+/** Compiles, once, the virtual machine with its work counted. */
 function compiled(machine: BufferSource): Promise<WebAssembly.Module> {
   const known = machines.get(machine);
   if (known) return known;

@@ -1,8 +1,8 @@
 import { KERNEL_SET_NAMES, type KernelReport, type KernelSet, type TriedSet } from '../../config/kernelChoice.ts';
 
-/** A set of kernels at work on a small model. Any call may reject: then that set alone is out. */
+/** A set of kernels that runs a small model. If a call rejects, this set is not chosen; the tuning goes on with the other. */
 export interface Trial {
-  /** Worst relative distance of its numbers from the reference; NaN or infinite where they are no numbers. */
+  /** Largest relative error of its numbers against the reference. NaN or infinite if one of its numbers is not finite. */
   readonly error: () => Promise<number>;
   /** Takes training steps; resolves when the device has done them. */
   readonly train: (steps: number) => Promise<void>;
@@ -12,24 +12,24 @@ export interface Trial {
 /** Opens a set: compiles all its kernels. Rejects when they do not compile. */
 export type OpenTrial = (set: KernelSet) => Promise<Trial>;
 
-/** What tuning may cost and what passes. */
+/** Limits of a tuning: its time, and the error that a set may have. */
 export interface TuningLimits {
-  readonly boxMs: number; // of compiling, checking and timing together; a set that is not timed by then is not taken
+  readonly boxMs: number; // time limit for compiling, checking and timing together; a set that has no time by then is not chosen
   readonly tolerance: number; // of `Trial.error`
   readonly rounds: number; // timings of each set
 }
 
-/** The faster of the sets that were right, and what was measured of each. */
+/** The chosen set: the faster one of those with correct numbers. `tried` has the measurements of each. */
 export type Tuned = Pick<KernelReport, 'choice' | 'tried'>;
 
-/** Between two slices: what to wait for while other work goes on, or null where that work is only to be let in. */
+/** Between two slices: a promise to wait for while other work goes on, or null if other work just gets its turn. */
 export type Pause = { readonly until: Promise<unknown> } | null;
 
 const SLICE_MS = 15; // a timing repeats steps for about this long: clocks and queues of browsers tick in ms
 const MOST_STEPS = 32;
-/** What replaces the first set must be that much faster: less is noise. */
+/** The other set replaces the first only if its time is below this share of the first's; a smaller gain may be noise. */
 const ADVANTAGE = 0.95;
-/** What takes that many times the other's step is not timed again. */
+/** A set whose step takes more than this many times the other's is not timed again. */
 const HOPELESS = 3;
 
 interface Entrant {
@@ -37,7 +37,7 @@ interface Entrant {
   trial: Trial | null;
   error: number | null;
   refused: string;
-  ms: number; // least of a step: other work only ever adds to it; Infinity before one was timed
+  ms: number; // shortest time of a step, because other work can only make it longer; Infinity before the first
 }
 
 /**
@@ -53,9 +53,9 @@ export async function* tune(
   const sets = KERNEL_SET_NAMES.toSorted((a, b) => Number(b === first) - Number(a === first));
   const entrants = sets.map((set): Entrant => ({ set, trial: null, error: null, refused: '', ms: Infinity }));
   const running = () => entrants.filter(({ trial, refused }) => trial && !refused);
-  let spent = 0; // ms of its own work, whatever ran in between
+  let spent = 0; // ms that the tuning itself worked, without the work in between
   let over = false;
-  /** Ms of an entrant's work; one that fails is out. */
+  /** Runs a set's work and returns its time in ms. If the work fails, the set can't be chosen any more. */
   const take = async (one: Entrant, work: () => Promise<void> | undefined): Promise<number> => {
     const began = now();
     try {
@@ -87,9 +87,9 @@ export async function* tune(
     }
     for (const one of running()) {
       if (spent >= boxMs) break;
-      await take(one, () => one.trial?.train(1)); // what a first step does besides is not to be timed
+      await take(one, () => one.trial?.train(1)); // not timed: the first step also does work that later ones don't
       const step = () => take(one, () => one.trial?.train(1));
-      one.ms = Math.min(await step(), await step()); // anything may have come in between once
+      one.ms = Math.min(await step(), await step()); // the smaller of two, because other work may have delayed one
       yield null;
     }
     const quickest = Math.min(...running().map(({ ms }) => ms));
@@ -108,7 +108,7 @@ export async function* tune(
   }
 }
 
-/** Who is taken, and the account of both. Where neither is right the first stays. */
+/** Chooses a set and reports on both. If neither has correct numbers, the first one stays. */
 function settled(entrants: readonly Entrant[], boxMs: number): Tuned {
   const right = entrants.filter(({ error, refused }) => error !== null && refused === '');
   const best = right.reduce<Entrant | undefined>((a, b) => (a && b.ms >= ADVANTAGE * a.ms ? a : b), undefined);

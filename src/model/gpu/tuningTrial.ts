@@ -9,10 +9,10 @@ import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
 
-/** FLOPs of a training step of the trial: enough that its kernels and not its launches are timed, few enough for a short slice. */
+/** FLOPs of a training step of the trial: enough that kernels take most of the time and not their launches, few enough for a short slice. */
 const STEP_FLOPS = { hardware: 2e9, software: 1.5e8 };
 const LEAST_ROWS = 2;
-const CHECKED_ROWS = 2; // that the reference learns from
+const CHECKED_ROWS = 2; // rows that are compared with the reference
 const DRAWN = 16; // tokens of a chunk, the forced one included
 const SEED = 1;
 
@@ -26,7 +26,8 @@ const OPTIMIZER: OptimizerSettings = {
 };
 
 /**
- * The small run on which sets are compared: one layer of the run's own widths and row length, steps of as few rows as are fair.
+ * The small model on which sets are compared. It has one layer, with the widths and row length of the run. A step has only as many rows as a fair
+ * timing needs.
  */
 export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
   const { model, critic, length } = whole;
@@ -37,13 +38,13 @@ export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
   return { model: one, critic: critic === 'separate' ? 'none' : critic, rows: minibatchRows, length, minibatchRows };
 }
 
-/** What a set is held against: log-probabilities of the checked rows and gradients by name. */
+/** The numbers that a set is compared with: log-probabilities of the checked rows, and gradients by name. */
 export interface ReferenceNumbers {
   readonly logprobs: Float32Array;
   readonly gradients: Weights;
 }
 
-/** The numbers of the CPU policy, in float32 on WebAssembly SIMD where there is one. */
+/** Computes them with the CPU policy in float32, in WebAssembly SIMD if the browser has it. */
 export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Promise<ReferenceNumbers> {
   const few = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
   const cpu = createCpuPolicy(few, math, { precision: 'f32', seed: SEED, reason: '' });
@@ -58,7 +59,7 @@ export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Pr
   return { logprobs, gradients };
 }
 
-/** Opens trials on devices of their own, which are lost with them; numbers are held against `reference`. */
+/** Opens each trial on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against `reference`. */
 export function trialsOn(
   gpu: GPU,
   spec: PolicySpec,
@@ -103,7 +104,7 @@ async function numbersOf(policy: GpuPolicy, spec: PolicySpec, { record, given }:
   return { logprobs: logprobs.subarray(0, CHECKED_ROWS * spec.length), gradients };
 }
 
-/** Draws a chunk for every row, after one forced token each. */
+/** Draws a chunk of tokens for every row, after one given token. */
 async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
   const steps = Math.min(DRAWN, length);
   const key = streamKey(SEED, Purpose.kernelTuning);
@@ -116,7 +117,7 @@ async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
   return { steps, logprobs };
 }
 
-/** Relative distance of log-probabilities as they were drawn from those of the forward pass over the drawn rows. */
+/** Relative error of the log-probabilities that decoding gave, against those of a forward pass over the same rows. */
 async function decodingError(policy: GpuPolicy, spec: PolicySpec): Promise<number> {
   const { steps, logprobs: got } = await drawn(policy, spec);
   policy.score(1, { reference: false, values: false });
@@ -131,7 +132,7 @@ interface Exercise {
   readonly given: GivenCredit;
 }
 
-/** A batch of made-up rows and credit; row b is the same however many there are. */
+/** A batch of random rows and credit. Row b doesn't depend on the number of rows. */
 function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
   const draw = Array.from({ length: rows }, (_, b) => random(SEED, Purpose.kernelTuning, b));
   const real = (of: (b: number, t: number) => number) =>
@@ -150,7 +151,7 @@ function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
   };
 }
 
-/** Initial weights with noise in all of them: ones and zeros would hide a norm or a bias that is left out. */
+/** Initial weights with noise in every tensor. With exact ones and zeros, a kernel that leaves out a norm or a bias would give the same numbers. */
 function roughWeights(model: ModelConfig): Weights {
   return new Map(
     [...initialWeights(model, SEED)].map(([name, values], index) => {
@@ -165,8 +166,8 @@ function firstRows(rows: number): Int32Array {
 }
 
 /**
- * Worst distance of a tensor from the reference's, relative to its norm, or to a thousandth of the largest gradient's where it is
- * smaller: a gradient that is zero but for rounding has no direction. NaN where a number is NaN.
+ * Largest error of a tensor against the reference, relative to the norm of the reference tensor. For gradients the divisor is at least a thousandth
+ * of the largest gradient's norm, because a gradient that is zero except for rounding has no direction. NaN if a number is NaN.
  */
 export function distance(got: ReferenceNumbers, want: ReferenceNumbers): number {
   const largest = Math.max(...[...want.gradients.values()].map(norm));
@@ -180,7 +181,7 @@ function norm(values: Float32Array): number {
   return Math.sqrt(values.reduce((sum, x) => sum + x * x, 0));
 }
 
-/** Distance of `a` from `b` relative to the norm of b, or to `least` where that is more. */
+/** Distance of `a` from `b`, divided by the norm of `b` or by `least`, whichever is larger. */
 function apart(a: Float32Array | undefined, b: Float32Array, least: number): number {
   return a?.length === b.length ? norm(b.map((x, i) => x - a[i]!)) / Math.max(norm(b), least) : NaN;
 }

@@ -4,14 +4,14 @@ import type { Answer, Question } from '../../wire/questions.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { live } from './liveStore.ts';
 
-/** Bytes of batches that the page has at hand. The run keeps more, and is asked for them. */
+/** Most bytes of batches in the page. The run in the worker keeps more; the page asks for them. */
 const MOST_BYTES = 32 * 2 ** 20;
 
-const atHand = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the one longest unused first
+const atHand = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the least recently used first
 let bytes = 0;
-let run = 0; // counts runs: an answer of one that is gone is not for the next
+let run = 0; // counts runs, so that a late answer of an old run isn't used for the next
 
-/** Takes a batch as the run tells of it, with what the run keeps by now. */
+/** Stores a batch that the run posted, and notes which batches the run now keeps. */
 export function takeBatch({ batch, config, ...kept }: Omit<Extract<RunEvent, { type: 'batch' }>, 'type'>): void {
   add({ batch, config });
   live.kept = { updates: kept.kept, bytes: kept.bytes };
@@ -25,7 +25,7 @@ export function clearBatches(): void {
   live.kept = { updates: [], bytes: 0 };
 }
 
-/** The batch that an update learned from, where it is at hand. */
+/** The batch that an update learned from, if the page has it. */
 export function batchAtHand(update: number): KeptBatch | undefined {
   const found = atHand.get(update);
   if (!found) return undefined;
@@ -39,12 +39,12 @@ export function newestBatch(): KeptBatch | undefined {
   return batchAtHand(live.kept.updates.at(-1) ?? -1);
 }
 
-/** Whether the run keeps a batch that is not at hand. */
+/** True if the run keeps the batch of an update but the page doesn't have it. */
 export function isElsewhere(update: number): boolean {
   return live.kept.updates.includes(update) && !atHand.has(update);
 }
 
-/** Asks the run for the batch of an update, where it keeps one. */
+/** Asks the run for the batch of an update, and stores it if the run still keeps it. */
 export async function fetchBatch(update: number, ask: (question: Question) => Promise<Answer>): Promise<void> {
   const own = run;
   const answer = await ask({ kind: 'batch', update });

@@ -163,7 +163,7 @@ function PhaseBar() {
     );
   }
   return (
-    <span className="line phases" data-testid="phase">
+    <span className="line phases" data-testid="phase" title="The stages of an update; the current one is lit">
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
           {stage.label}

@@ -3,16 +3,16 @@ import type { Play } from './play.ts';
 
 /** State of the stage. */
 export interface StageState {
-  readonly task: number; // of those that the recording follows
-  readonly at: number | null; // update whose agent plays at the right; null: the newest
-  readonly step: number; // of the play
+  readonly task: number; // which of the tasks that the recording follows
+  readonly at: number | null; // the update whose agent plays on the right; null: the newest
+  readonly step: number; // how many steps of the play are shown
   readonly playing: boolean;
-  readonly before: boolean; // on a phone, where one board has room: the agent before training
-  readonly own: readonly Play[]; // of the task by the reader's run, by rising update
+  readonly before: boolean; // on a phone, which shows only one board: true for the agent before training
+  readonly own: readonly Play[]; // plays of the task by the reader's own run, by rising update
   readonly contest: boolean; // the reader plays against the agent
 }
 
-/** What the stage shows, beside the recording and the run. */
+/** The state of the start screen, apart from the recording and the run. */
 export const useStage = create<StageState>()(() => ({
   task: 0,
   at: null,
@@ -26,12 +26,12 @@ export const useStage = create<StageState>()(() => ({
 /** All steps of a play, however many. */
 export const WHOLE = Infinity;
 
-/** Another task from its beginning; its plays by the reader's own run are yet to come. */
+/** Shows another task from its beginning. The reader's own run hasn't played it yet. */
 export function toTask(task: number): void {
   useStage.setState({ task, step: 0, own: [] });
 }
 
-/** The agent of another update, its whole play at once. */
+/** Shows the whole play of another update's agent at once. */
 export function toUpdate(at: number | null): void {
   useStage.setState({ at, step: WHOLE, playing: false });
 }
