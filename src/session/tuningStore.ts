@@ -1,3 +1,5 @@
+import { openDatabase } from '../base/openDatabase.ts';
+
 /** A key-value store that outlives the page. Reading gives null if there is no usable value or no store. */
 export interface TuningStore {
   readonly read: (key: string) => Promise<unknown>;
@@ -41,13 +43,7 @@ function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
 }
 
 async function within(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('the browser keeps no database here'));
-    request.onblocked = () => reject(new Error('another tab holds the database'));
-  });
+  const database = await openDatabase(DATABASE, STORE);
   try {
     return await new Promise((resolve, reject) => {
       const request = ask(database.transaction(STORE, mode).objectStore(STORE));

@@ -1,3 +1,4 @@
+import { openDatabase } from '../../base/openDatabase.ts';
 import { newestFirst } from './saveOrder.ts';
 import { type Saved, storedRun } from './storedRun.ts';
 
@@ -59,7 +60,7 @@ async function inStore(
   let database: IDBDatabase | null = null;
   let given = false;
   const work = async () => {
-    const opened = await open();
+    const opened = await openDatabase(DATABASE, STORE);
     if (given) opened.close(); // too late: nobody waits any more
     database = opened;
     return new Promise<readonly unknown[]>((resolve, reject) => {
@@ -88,16 +89,4 @@ function answered<T>(work: Promise<T>): Promise<T> {
     timer = setTimeout(() => reject(new Error(LATE)), PATIENCE_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-function open(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const { indexedDB } = globalThis as { readonly indexedDB?: IDBFactory | null };
-    if (!indexedDB) throw new Error('the browser blocks the database of this page');
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('the browser has no database here'));
-    request.onblocked = () => reject(new Error('another tab is using the database'));
-  });
 }
