@@ -34,6 +34,7 @@ const HEAVY = [
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
   'test/text/tokenizers.test.ts',
+  'test/ui/sameArm.test.ts',
   'test/written/hostileClasses.test.ts',
   'test/written/pythonSandbox.test.ts',
   'test/written/templates.test.ts',

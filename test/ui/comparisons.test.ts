@@ -1,18 +1,16 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { bareRun, type Run } from '../../src/runs/run.ts';
 import { nameOf } from '../../src/ui/runs/Course.tsx';
 import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
-import { NO_LISTENER, RunClient } from '../../src/ui/run/runClient.ts';
 import { Series } from '../../src/runs/series.ts';
-import { runArm, type Trained } from '../../src/ui/comparisons/arm.ts';
+import type { Trained } from '../../src/ui/run/armWorker.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
 import { progressWords, moreSeedsToTrain, useComparison, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
 import { pairsOf, comparisonVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
-import { stubWorkers } from './stubWorkers.ts';
 
 const flat = (value: number) => {
   const series = new Series();
@@ -146,7 +144,7 @@ test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a
   }
   const config = parseConfig({ seed: 7 });
   const from = { config, begun: config, networks: 'the same' } as unknown as Checkpoint;
-  const other = withSeed({ label: '', config, from, opening: new Map(), facts: null, stopAtTrap: false }, 9);
+  const other = withSeed({ label: '', config, from }, 9);
   expect(other.config).toEqual({ ...config, seed: 9 });
   expect(other.from).toEqual({ config: other.config, begun: other.config, networks: 'the same' });
 });
@@ -229,7 +227,7 @@ test('several seeds of the trap are pairs: five that go one way cannot be told b
 
 test('break it has a control: the same task, seed and beginning, of gentle updates, that goes on where the other stops', () => {
   const [broken, control] = breaking();
-  expect([broken?.stopAtTrap, control?.stopAtTrap]).toEqual([true, false]);
+  expect([broken?.stopAtTrap, control?.stopAtTrap]).toEqual([true, undefined]);
   const gentle = { epochs: 1, minibatches: 1, learningRate: 1e-3, entropyCoef: 0.02 };
   expect(control?.config).toEqual({ ...broken?.config, ...gentle });
   expect(broken?.config).toMatchObject({ epochs: 6, entropyCoef: 0 });
@@ -299,33 +297,13 @@ test('a run that an older page kept is read: knobs, curves, kernels, fork', () =
   expect([series?.smooth, series?.latest, series?.length]).toEqual([0.4, 0.5, 2]);
 });
 
-test('an arm whose worker does not answer is told after ten seconds, and again when it does', async () => {
-  vi.useFakeTimers();
-  const { say } = stubWorkers();
-  try {
-    const config = parseConfig();
-    const told: boolean[] = [];
-    const one = { label: 'A', config, from: null, opening: new Map(), facts: null, stopAtTrap: false };
-    void runArm(new RunClient(NO_LISTENER), one, {
-      onUpdate: () => undefined,
-      onSilence: (silent) => told.push(silent),
-    });
-    await vi.advanceTimersByTimeAsync(11_000);
-    expect(told).toEqual([]);
-    await vi.advanceTimersByTimeAsync(4_000);
-    expect(told).toEqual([true]);
-    say({ type: 'alive', holds: false });
-    expect(told).toEqual([true, false]);
-    const state = {
-      ...useComparison.getState(),
-      comparison: { title: '', arms: [one], fork: undefined },
-      silent: true,
-    };
-    expect(progressWords(state)).toBe(
-      `A: update 0/${config.updates}. Its worker has not answered for 10 s. It’s busy or stuck; Cancel ends it.`,
-    );
-  } finally {
-    vi.useRealTimers();
-    vi.unstubAllGlobals();
-  }
+test('a comparison’s progress names the arm under way, its seed, and a worker that does not answer', () => {
+  const config = parseConfig({ seed: 3 });
+  const arms = [3, 4].flatMap((seed) => ['A', 'B'].map((label) => ({ label, config: { ...config, seed } })));
+  const state = { ...useComparison.getState(), comparison: { title: '', arms, fork: undefined }, update: 7 };
+  expect(progressWords(state)).toBe(`Seed 1 of 2 · A: update 7/${config.updates} · B: waiting`);
+  const results = ['A', 'B', 'A'].map((label) => arm(label, { 'rollout/success': 0.5 }));
+  expect(progressWords({ ...state, results, silent: true })).toBe(
+    `Seed 2 of 2 · A: 50 % at update 50 · B: update 7/${config.updates}. Its worker has not answered for 10 s. It’s busy or stuck; Cancel ends it.`,
+  );
 });

@@ -5,11 +5,11 @@ import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from 
 import { said } from '../../config/configProblem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
+import type { Trained } from '../run/armWorker.ts';
 import { lastTurned } from '../run/lastTurned.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
-import type { Trained } from './arm.ts';
 import { showDamage } from '../learn/maskDamage.ts';
 import { RECIPES, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
 import {

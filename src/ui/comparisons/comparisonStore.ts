@@ -1,11 +1,11 @@
 import { create } from 'zustand';
-import { NO_LISTENER, RunClient } from '../run/runClient.ts';
+import { ArmQueue } from '../../runs/armQueue.ts';
+import { type Arm, type ArmNews, ArmWorker, type Trained } from '../run/armWorker.ts';
 import { shownText } from '../run/metricText.ts';
 import { SILENT_WORDS } from '../run/workerWatch.ts';
 import type { Run } from '../../runs/run.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
-import { type Arm, runArm, type Trained } from './arm.ts';
 import { pairsOf, STORY, comparisonVerdict } from './comparisonVerdict.ts';
 
 /** Runs that are trained one after the other to be compared. */
@@ -19,11 +19,10 @@ export interface Comparison {
 
 interface ComparisonState {
   readonly comparison: Comparison | null;
-  readonly arm: number; // under way
-  readonly update: number; // of it
+  readonly update: number; // of the arm under way
   readonly silent: boolean; // its worker has not answered for ten seconds
   readonly state: 'idle' | 'running' | 'done' | 'failed';
-  readonly results: readonly Trained[];
+  readonly results: readonly Trained[]; // of the first arms, in order: the next is under way
   readonly runs: readonly number[]; // their ids in the list
   readonly verdict: string;
   readonly problem: string;
@@ -32,7 +31,6 @@ interface ComparisonState {
 const IDLE: ComparisonState = {
   ...{
     comparison: null,
-    arm: 0,
     update: 0,
     silent: false,
     state: 'idle',
@@ -46,7 +44,7 @@ const IDLE: ComparisonState = {
 /** The comparison under way, or the last one. */
 export const useComparison = create<ComparisonState>()(() => IDLE);
 
-let client: RunClient | null = null;
+let queue: ArmQueue<Arm, ArmNews, Trained> | null = null; // newest
 
 /** What a comparison may take to go on to more seeds unasked. */
 const QUICK_S = 60;
@@ -62,14 +60,14 @@ export async function runComparison(comparison: Comparison): Promise<void> {
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
   useRuns.setState({ metric: comparison.metric ?? STORY });
   const began = performance.now();
-  await trainFrom(0);
+  await train(comparison.arms);
   const more = moreSeedsToTrain(comparison, (performance.now() - began) / 1000);
   if (more > 0 && useComparison.getState().comparison === comparison) await moreSeeds(more);
 }
 
 /** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
 export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
-  const { comparison, state, results } = useComparison.getState();
+  const { comparison, state } = useComparison.getState();
   if (!comparison || state !== 'done') return;
   const last = Math.max(...comparison.arms.map(({ config }) => config.seed));
   const [first] = comparison.arms;
@@ -81,7 +79,7 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
     verdict: '',
     problem: '',
   });
-  await trainFrom(results.length);
+  await train(arms);
 }
 
 /** How many more seeds a comparison trains without being asked, given the seconds that its first ones took. */
@@ -97,57 +95,47 @@ export function withSeed(arm: Arm, seed: number): Arm {
   return {
     ...arm,
     config: { ...config, seed },
-    from: from && { ...from, config: { ...from.config, seed }, begun: { ...from.begun, seed } },
+    ...(from && { from: { ...from, config: { ...from.config, seed }, begun: { ...from.begun, seed } } }),
   };
 }
 
-/** Trains the arms from number `start` on. */
-async function trainFrom(start: number): Promise<void> {
-  const { comparison } = useComparison.getState();
-  if (!comparison) return;
-  const own = new RunClient(NO_LISTENER);
-  client = own;
-  try {
-    for (const [at, arm] of comparison.arms.entries()) {
-      if (at < start) continue;
-      useComparison.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
-      const tell = (news: Partial<ComparisonState>) => {
-        if (client === own) useComparison.setState(news);
-      };
-      const result = await runArm(own, arm, {
-        onUpdate: (update, run) => {
-          tell({ update });
-          if (client === own) useRuns.setState({ growing: run });
-        },
-        onSilence: (silent) => tell({ silent }),
-      });
-      if (client !== own) return; // cancelled
-      useRuns.setState({ growing: null });
-      const id = list(comparison, result);
-      useComparison.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
-    }
-    useComparison.setState((s) => ({ state: 'done', verdict: comparisonVerdict(s.results, comparison.metric) }));
-  } catch (error) {
-    if (client !== own) return;
-    useComparison.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
-  }
-  end('The comparison is done.');
-}
-
-function end(reason: string): void {
-  useRuns.setState({ growing: null });
-  client?.terminate(reason);
-  client = null;
+/** Trains further arms of the comparison, one after the other. Resolves once no arm is left. */
+function train(arms: readonly Arm[]): Promise<void> {
+  return new Promise((resolve) => {
+    queue = new ArmQueue<Arm, ArmNews, Trained>(() => new ArmWorker(), {
+      onBegin: ({ from }) => useComparison.setState({ silent: false, update: from?.progress.update ?? 0 }),
+      onNews: (_, { run, silent }) => {
+        if (silent !== useComparison.getState().silent) useComparison.setState({ silent });
+        if (run.update <= useComparison.getState().update) return;
+        useComparison.setState({ update: run.update });
+        useRuns.setState({ growing: run });
+      },
+      onDone: (_, result) => {
+        useRuns.setState({ growing: null });
+        const id = list(result);
+        useComparison.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
+      },
+      onFailure: (_, reason) => {
+        useComparison.setState({ state: 'failed', problem: reason instanceof Error ? reason.message : String(reason) });
+        queue?.cancel('An arm of the comparison failed.');
+      },
+      onEnd: () => {
+        useRuns.setState({ growing: null });
+        useComparison.setState(({ state, results, comparison }) =>
+          state === 'running' ? { state: 'done', verdict: comparisonVerdict(results, comparison?.metric) } : {},
+        );
+        resolve();
+      },
+    });
+    queue.add(arms);
+  });
 }
 
 /** Ends the comparison under way; runs that are finished stay, and pairs of them keep their verdict. */
 export function cancelComparison(): void {
-  end('The comparison was cancelled.');
   const { state, comparison, results } = useComparison.getState();
-  if (state !== 'running') return;
   const whole = pairsOf(results).flat();
-  if (!comparison || whole.length === 0) useComparison.setState(IDLE);
-  else {
+  if (state === 'running' && comparison && whole.length > 0) {
     const arms = comparison.arms.slice(0, whole.length);
     useComparison.setState({
       state: 'done',
@@ -155,7 +143,8 @@ export function cancelComparison(): void {
       results: whole,
       verdict: comparisonVerdict(whole, comparison.metric),
     });
-  }
+  } else if (state === 'running') useComparison.setState(IDLE);
+  queue?.cancel('The comparison was cancelled.');
 }
 
 /** Takes the runs of the last comparison out of the list. */
@@ -165,7 +154,8 @@ export function undoComparison(): void {
 }
 
 /** Puts an arm among the runs and on the chart; its id. */
-function list({ fork, title, arms }: Comparison, { label, run }: Trained): number {
+function list({ label, run }: Trained): number {
+  const { fork, title = '', arms = [] } = useComparison.getState().comparison ?? {};
   const { seed } = run.config;
   const first = seed === arms[0]?.config.seed;
   const own = `${label}${first ? '' : `, seed ${seed}`}`;
@@ -175,8 +165,9 @@ function list({ fork, title, arms }: Comparison, { label, run }: Trained): numbe
 }
 
 /** How far a comparison is, in words: the seed under way, and how many there are. */
-export function progressWords({ comparison, arm, update, silent, results }: ComparisonState): string {
+export function progressWords({ comparison, update, silent, results }: ComparisonState): string {
   const arms = comparison?.arms ?? [];
+  const arm = results.length; // under way
   const seeds = [...new Set(arms.map(({ config }) => config.seed))];
   const seed = arms[arm]?.config.seed;
   const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));

@@ -4,7 +4,7 @@ import { CHANCE, chanceText, fisherTest, signTest } from '../../base/inference.t
 import { distinctTasks } from '../run/course.ts';
 import { percent, points, short, signed } from '../parts/numberText.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
-import type { Trained } from './arm.ts';
+import type { Trained } from '../run/armWorker.ts';
 
 /** The curve of a comparison that names none. */
 export const STORY = 'rollout/success' satisfies KeptMetric;

@@ -1,25 +1,22 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
+import type { Arm } from '../run/armWorker.ts';
 import { useLive } from '../run/liveStore.ts';
-import { latestCheckpoint } from '../runs/saving.ts';
+import { runAtRest } from '../runs/runAtRest.ts';
 import { listRun } from '../run/liveRun.ts';
-import { pause } from '../run/transport.ts';
-import type { Arm } from './arm.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
 /** Updates that the arms of a comparison take unless told otherwise. */
 export const UPDATES = 40;
 const FOCUS_MS = 3000; // the screen may have to be loaded first
-const CHECKPOINT_MS = 20_000; // a paused run hands its state out once the update under way is done
 
 /**
  * Clones the run of the lab where it stands, weights, optimizer and randomness, and trains it on twice: as it is, and with one
  * knob changed. The run itself is paused, and stays.
  */
 export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
-  if (useLive.getState().running) pause();
-  const run = await paused();
+  const run = await runAtRest();
   if (!run?.checkpoint) {
     useComparison.setState({ state: 'failed', problem: forkProblem() });
     return;
@@ -33,7 +30,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
     [...run.series].flatMap(([metric, { smooth }]) => (smooth === undefined ? [] : [[metric, smooth] as const])),
   );
   const arm = (letter: string, changed: RunConfig): Arm => ({
-    ...{ from, opening, facts, environment, config: changed, stopAtTrap: false },
+    ...{ from, opening, facts, environment, config: changed },
     label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
   });
   await runComparison({
@@ -115,14 +112,7 @@ export function masked(): Arm[] {
 /** An arm from the beginning, on the seed and the backend of the page. */
 function fresh(label: string, config: RunConfig): Arm {
   const { seed, backend } = useConfig.getState().wanted;
-  return {
-    label,
-    config: { ...config, seed, backend },
-    from: null,
-    opening: new Map(),
-    facts: null,
-    stopAtTrap: false,
-  };
+  return { label, config: { ...config, seed, backend } };
 }
 
 /** Shows where a fork is made, with the keyboard in it. */
@@ -141,21 +131,6 @@ export function openFork(): void {
 export function forkable(): RunConfig {
   const { applied, wanted } = useConfig.getState();
   return applied ?? wanted;
-}
-
-/** The state of the run once it stands still; null where it has none to give. */
-function paused(): Promise<ReturnType<typeof latestCheckpoint>> {
-  return new Promise((resolve) => {
-    const began = performance.now();
-    const look = () => {
-      const saved = latestCheckpoint();
-      const { running, update, session } = useLive.getState();
-      const there = !running && saved?.update === update && update > 0;
-      if (there || session !== 'ready' || performance.now() - began > CHECKPOINT_MS) resolve(there ? saved : null);
-      else setTimeout(look, 50);
-    };
-    look();
-  });
 }
 
 function forkProblem(): string {

@@ -1,29 +1,51 @@
+import { ArmQueue } from '../../runs/armQueue.ts';
 import type { PlannedRun } from '../../experiments/experimentPlan.ts';
 import { resultOf } from '../../experiments/runResult.ts';
-import { bareRun, type Run } from '../../runs/run.ts';
-import { RunLog } from '../../runs/runLog.ts';
-import type { RunCommand } from '../../wire/commands.ts';
-import { NO_LISTENER, RunClient, type ToldEvent } from '../run/runClient.ts';
-import { trainToEnd } from '../run/trainToEnd.ts';
+import { type Arm, type ArmNews, ArmWorker, type Trained } from '../run/armWorker.ts';
 import { SILENT_WORDS } from '../run/workerWatch.ts';
-import { plannedRunOf } from './requests.ts';
-import { change, lacking, useExperiments, type Under } from './experimentStore.ts';
+import { isSame, plannedRunOf, type RunRequest } from './requests.ts';
+import { change, lacking, useExperiments } from './experimentStore.ts';
 import { load } from './storage.ts';
 
 const LOCK = 'rollout-playground-experiments';
 const SHOW_MS = 150; // between looks at the run under way
 
-interface Current {
-  readonly run: PlannedRun;
-  readonly under: { -readonly [K in keyof Under]: Under[K] };
-  began: number;
-  spent: number; // ms before the last pause
+/** A run that is asked for, as an arm. */
+interface RequestedArm extends Arm {
+  readonly request: RunRequest;
+  readonly planned: PlannedRun;
 }
-let client: RunClient | null = null;
-let current: Current | null = null;
+
 let held: Promise<void> | null = null; // until this tab has the queue
 let release: (() => void) | null = null; // of the lock between tabs
+let news: ArmNews | null = null; // to be shown
 let showTimer: ReturnType<typeof setTimeout> | undefined;
+
+const queue = new ArmQueue<RequestedArm, ArmNews, Trained>(() => new ArmWorker(), {
+  onBegin: ({ request, config: { updates } }) => {
+    const under = { run: request, update: 0, updates, phase: 'compiling', done: 0, total: 0, success: [] } as const;
+    useExperiments.setState({ under });
+    if (news?.silent) silent(false); // its worker is gone
+    news = null;
+  },
+  onNews: (_, told) => {
+    if (told.silent !== (news?.silent ?? false)) silent(told.silent);
+    news = told;
+    showTimer ??= setTimeout(show, SHOW_MS);
+  },
+  onDone: ({ planned }, { run }, seconds) => {
+    const { results } = useExperiments.getState();
+    left({ results: [...results, resultOf(run, planned, seconds)] });
+  },
+  onFailure: ({ request }, reason) => {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    left({ failed: [...useExperiments.getState().failed, { ...request, message }] });
+  },
+  onEnd: () => {
+    left({ mode: 'idle', under: null });
+    free();
+  },
+});
 
 /** Queues what the plan lacks, and runs. */
 export function start(): void {
@@ -31,35 +53,24 @@ export function start(): void {
   const added = lacking(plan, waiting, results);
   const retried = failed.filter((run) => !added.some((a) => a.arm === run.arm && a.seed === run.seed));
   change({ waiting: [...waiting, ...added], failed: retried, mode: 'running', note: '' });
-  if (current) send({ type: 'run' });
-  else void take();
+  void take();
 }
 
 /** Holds the run under way; it goes on where it stopped, unless the page is left. */
 export function pause(): void {
-  if (current) {
-    const now = performance.now();
-    current.spent += now - current.began;
-    current.began = now;
-  }
-  send({ type: 'pause' });
+  queue.pause();
   change({ mode: 'paused' });
 }
 
 /** Goes on with a paused queue. */
 export function resume(): void {
   change({ mode: 'running' });
-  if (!current) {
-    void take();
-    return;
-  }
-  current.began = performance.now();
-  send({ type: 'run' });
+  void take();
 }
 
 /** Empties the queue; finished results stay. */
 export function cancel(): void {
-  stopWorker('Cancelled.');
+  queue.cancel('Cancelled.');
   change({ waiting: [], mode: 'idle', under: null, note: 'Cancelled. Finished runs are kept.' });
   free();
 }
@@ -67,53 +78,30 @@ export function cancel(): void {
 /** Goes on after a reload. */
 export function resumeStored(): void {
   const { mode, waiting } = useExperiments.getState();
-  if (mode !== 'running' || current) return;
+  if (mode !== 'running' || queue.left.length > 0) return;
   const [first] = waiting;
   if (first) change({ note: `Resumed. ${first.arm}, seed ${first.seed}, starts over.` });
   void take();
 }
 
-/** Starts the first waiting run once no other tab has the queue. */
+/** Gives the queue what waits, once no other tab has it. */
 async function take(): Promise<void> {
   await (held ??= hold());
-  if (current || useExperiments.getState().mode !== 'running') return;
-  const [request] = useExperiments.getState().waiting;
-  if (!request) {
-    stopWorker('The queue is empty.');
-    change({ mode: 'idle', under: null });
-    free();
-    return;
-  }
-  const run = plannedRunOf(request);
-  if (!run) {
-    end('This arm no longer exists.');
-    return;
-  }
-  const under = {
-    run: request,
-    update: 0,
-    updates: run.config.updates,
-    phase: 'compiling',
-    done: 0,
-    total: 0,
-    success: [],
-  } as const;
-  current = { run, under: { ...under }, began: performance.now(), spent: 0 };
-  useExperiments.setState({ under });
-  void train((client ??= new RunClient(NO_LISTENER)), current);
+  const { mode, waiting } = useExperiments.getState();
+  if (mode !== 'running') return;
+  queue.resume();
+  queue.add(waiting.filter((request) => !queue.left.some((arm) => isSame(arm.request, request))).flatMap(armOf));
 }
 
-/** Trains the run under way; the queue goes on with the next one, be it done or not. */
-async function train(own: RunClient, { run }: Current): Promise<void> {
-  const { experiment, arm, config } = run;
-  const started = new Date().toISOString();
-  const log = new RunLog(bareRun({ id: 0, name: `${experiment}: ${arm}`, started, begun: config }));
-  try {
-    const done = await trainToEnd(own, log, { config, run: true }, { onEvent: follow, onSilence: silent });
-    if (client === own) finish(done);
-  } catch (error) {
-    if (client === own) end(error instanceof Error ? error.message : String(error));
-  }
+/** The arm that a request means; none if its experiment has no such arm any more. */
+function armOf(request: RunRequest): RequestedArm[] {
+  const planned = plannedRunOf(request);
+  return planned ? [{ label: planned.arm, config: planned.config, request, planned }] : [];
+}
+
+/** What the queue has left waits; this is stored, with other changes. */
+function left(changes: Parameters<typeof change>[0]): void {
+  change({ ...changes, waiting: queue.left.map(({ request }) => request) });
 }
 
 /** Waits for the lock that tabs share, then reads what the other one may have written. */
@@ -142,52 +130,15 @@ function free(): void {
   held = null;
 }
 
-function send(command: RunCommand): void {
-  client?.send(command);
-}
-
 function silent(is: boolean): void {
   change({ note: is ? `The training worker ${SILENT_WORDS}. It’s busy or stuck; Cancel ends it.` : '' });
 }
 
-function stopWorker(reason: string): void {
-  client?.terminate(reason);
-  client = null;
-  current = null;
-}
-
-function follow(event: ToldEvent): void {
-  if (!current) return;
-  const { under } = current;
-  if (event.type === 'phase') Object.assign(under, { phase: event.phase, done: event.done, total: event.total });
-  else if (event.type === 'metrics') {
-    under.update = event.update;
-    const success = event.values['rollout/success'];
-    if (success !== undefined) under.success = [...under.success, success];
-  }
-  showTimer ??= setTimeout(show, SHOW_MS);
-}
-
-function finish(done: Run): void {
-  if (!current) return;
-  const { run, spent, began } = current;
-  const result = resultOf(done, run, (spent + performance.now() - began) / 1000);
-  const { waiting, results } = useExperiments.getState();
-  current = null;
-  change({ waiting: waiting.slice(1), results: [...results, result] });
-  void take();
-}
-
 function show(): void {
   showTimer = undefined;
-  if (current) useExperiments.setState({ under: { ...current.under } });
-}
-
-/** The run under way cannot go on: the next one gets a fresh worker. */
-function end(message: string): void {
-  const { waiting, failed } = useExperiments.getState();
-  const [request] = waiting;
-  stopWorker(message);
-  change({ waiting: waiting.slice(1), failed: request ? [...failed, { ...request, message }] : failed });
-  void take();
+  const { under } = useExperiments.getState();
+  if (!news || !under) return;
+  const { run, phase, done, total } = news;
+  const success = Array.from(run.series.get('rollout/success')?.points.y ?? []);
+  useExperiments.setState({ under: { ...under, phase, done, total, update: run.update, success } });
 }

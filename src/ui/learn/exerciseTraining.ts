@@ -1,7 +1,10 @@
 import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
+import { ArmQueue, type Trainer } from '../../runs/armQueue.ts';
+import type { Run } from '../../runs/run.ts';
 import { loadShipped } from '../experiments/shipped.ts';
 import { useExperiments } from '../experiments/experimentStore.ts';
+import { currentRun } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { step } from '../run/transport.ts';
 import { useRuns } from '../runs/runStore.ts';
@@ -16,18 +19,39 @@ export interface Progress {
 }
 
 /**
- * Trains arms in the lab, one after the other, an update at a time, so that each can be watched; resolves with what they left.
- * Rejects when the run fails, when somebody else sets it going or starts another, and when the signal says so.
+ * Trains arms in the lab, one after the other; resolves with what they left. Rejects when a run fails, when somebody else sets it going or
+ * starts another, and when the signal says so.
  */
-export async function trainArms(
+export function trainArms(
   arms: readonly ArmPlan[],
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<readonly SeenArm[]> {
-  const seen: SeenArm[] = [];
-  for (const [at, { preset, set, updates }] of arms.entries()) {
+  return new Promise((resolve, reject) => {
+    const seen: SeenArm[] = [];
+    const queue = new ArmQueue<ArmPlan, number, Run>(() => new LabTrainer(), {
+      onBegin: () => tell({ arm: seen.length, update: 0 }),
+      onNews: (_, update) => tell({ arm: seen.length, update }),
+      onDone: (_, run) => seen.push(seenOf(run)),
+      onFailure: (_, reason) => stop(reason instanceof Error ? reason : new Error(String(reason))),
+      onEnd: () => resolve(seen),
+    });
+    const stop = (reason: Error) => {
+      reject(reason);
+      queue.cancel(reason.message);
+    };
+    signal.addEventListener('abort', () => stop(new Error('It was left.')));
+    queue.add(arms);
+  });
+}
+
+/** Trains arms as the run of the lab, an update at a time, so that each can be watched. What it has trained stays there. */
+class LabTrainer implements Trainer<ArmPlan, number, Run> {
+  readonly #leaving = new AbortController();
+
+  async train({ preset, set, updates }: ArmPlan, tell: (update: number) => void): Promise<Run> {
+    const { signal } = this.#leaving;
     const before = useLive.getState().run;
-    tell({ arm: at, update: 0 });
     begin(preset, set, false);
     await until(() => useLive.getState().run > before, signal);
     useRuns.setState({ replaced: null }); // what was there is given back when the chapter is left
@@ -35,11 +59,17 @@ export async function trainArms(
     for (let k = 1; k <= updates; k++) {
       step();
       await until(() => isThrough(k), signal, own);
-      tell({ arm: at, update: k });
+      tell(k);
     }
-    seen.push(seenNow());
+    const [run, { batch, batchConfig }] = [currentRun(), live];
+    const config = batchConfig ?? run?.config;
+    if (!run || !config) throw new ExerciseError({ word: 'noBatch' });
+    return { ...run, batches: [{ batch, config }] };
   }
-  return seen;
+
+  end(): void {
+    this.#leaving.abort();
+  }
 }
 
 /** The runs of an experiment's arm that are shipped with the page. Rejects where they cannot be loaded. */
@@ -60,14 +90,10 @@ function isThrough(update: number): boolean {
   return done >= update && !stepping && live.batch.update === update && !live.isExample;
 }
 
-function seenNow(): SeenArm {
-  const { batch, batchConfig, series, config } = live;
-  const made = batchConfig ?? config;
-  if (!made) throw new ExerciseError({ word: 'noBatch' });
-  const curves = new Map(
-    Array.from(series, ([name, { points }]): [MetricName, number[]] => [name, Array.from(points.y)]),
-  );
-  return { batch, config: made, curves };
+function seenOf({ batches, config, series }: Run): SeenArm {
+  const kept = batches.at(-1);
+  const curves = Array.from(series, ([name, { points }]) => [name, Array.from(points.y)] as const);
+  return { batch: kept?.batch ?? null, config: kept?.config ?? config, curves: new Map(curves) };
 }
 
 /** Resolves once a condition on the run holds. `own`: the run it is about; another one in its place is an interruption. */

@@ -1,13 +1,13 @@
 import { create } from 'zustand';
 import { useConfig } from '../knobs/configStore.ts';
-import { newestBatch } from '../run/batches.ts';
 import { useLive } from '../run/liveStore.ts';
-import { pause, start } from '../run/transport.ts';
+import { start } from '../run/transport.ts';
 import { discardRun } from '../run/discardRun.ts';
 import { resume } from '../resume/resumeRun.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { dropSaved } from '../runs/database.ts';
-import { latestCheckpoint, saveNow } from '../runs/saving.ts';
+import { saveNow } from '../runs/saving.ts';
+import { runAtRest } from '../runs/runAtRest.ts';
 import { freshSaveSlot, ownSaveSlot, takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 import type { Run } from '../../runs/run.ts';
@@ -35,9 +35,6 @@ export const useTakenLab = create<{ readonly lab: Lab | null }>()(() => ({ lab: 
 
 let giving: Promise<void> = Promise.resolve(); // what was given back last: the next exercise waits for it
 
-const HANDED_OUT_MS = 20_000; // a paused run hands its state out once the update under way is done
-const LOOK_MS = 50;
-
 /**
  * Pauses the run and remembers the lab, so that an exercise can use it. Does nothing if an exercise already uses it. Until the lab is
  * returned, its run has a save of its own, so a reload during an exercise doesn't lose it. Rejects if the run doesn't give its
@@ -47,10 +44,9 @@ export async function takeLab(): Promise<void> {
   await giving;
   if (useTakenLab.getState().lab) return;
   pauseRecording();
-  const { running, session, update, run: began } = useLive.getState();
-  if (running) pause();
+  const { session, update, run: began } = useLive.getState();
   const trained = session === 'ready' && update > 0;
-  const run = trained ? await stateOfRun() : null;
+  const run = await runAtRest();
   if (trained && !run) throw new ExerciseError({ word: 'notHandedOut' });
   saveNow();
   const { wanted, planned, preset, past, lastEdit } = useConfig.getState();
@@ -100,23 +96,6 @@ async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise
 /** Keeps the exercise's run in the lab. The lab from before the exercise isn't restored. */
 export function keepExerciseRun(): void {
   useTakenLab.setState({ lab: null });
-}
-
-/** The run as it can be gone on with, once it stands still; null where it does not hand that out in time. */
-function stateOfRun(): Promise<Run | null> {
-  const began = performance.now();
-  return new Promise((resolve) => {
-    const look = () => {
-      const latest = latestCheckpoint();
-      const { running, update } = useLive.getState();
-      const there = !running && latest?.update === update;
-      const batch = newestBatch();
-      if (there) resolve({ ...latest, batches: batch ? [batch] : [] });
-      else if (performance.now() - began > HANDED_OUT_MS) resolve(null);
-      else setTimeout(look, LOOK_MS);
-    };
-    look();
-  });
 }
 
 /** Resolves once another run is there, or it is known that none will be. */

@@ -1,0 +1,30 @@
+import type { Run } from '../../runs/run.ts';
+import { newestBatch } from '../run/batches.ts';
+import { useLive } from '../run/liveStore.ts';
+import { pause } from '../run/transport.ts';
+import { latestCheckpoint } from './saving.ts';
+
+const WAIT_MS = 20_000; // a paused run hands its state out once the update under way is done
+const LOOK_MS = 50;
+
+/**
+ * Pauses the run of the lab. Resolves with the run as it can be gone on with, and its newest batch; null if it has no finished update,
+ * fails, or doesn't hand out its state in time.
+ */
+export async function runAtRest(): Promise<Run | null> {
+  const { running: ran, session: before, update: done } = useLive.getState();
+  if (ran) pause();
+  if (before !== 'ready' || done === 0) return null;
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const look = () => {
+      const latest = latestCheckpoint();
+      const batch = newestBatch();
+      const { running, update, session } = useLive.getState();
+      if (!running && latest?.update === update) resolve({ ...latest, batches: batch ? [batch] : [] });
+      else if (session !== 'ready' || performance.now() - began > WAIT_MS) resolve(null);
+      else setTimeout(look, LOOK_MS);
+    };
+    look();
+  });
+}

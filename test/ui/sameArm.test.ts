@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { nodeHost } from '../../src/cli/nodeHost.ts';
+import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
+import { plannedRuns } from '../../src/experiments/experimentPlan.ts';
+import { resultOf, type RunResult } from '../../src/experiments/runResult.ts';
+import { openSession } from '../../src/session/session.ts';
+import { workerHere } from './workerHere.ts';
+
+const UPDATES = 3;
+const PLAN = { experiment: 'learning', seeds: 1, updates: UPDATES, backend: 'cpu', arms: ['bandit'] } as const;
+const [planned] = plannedRuns(PLAN);
+if (!planned) throw new Error('want an arm');
+const { config } = planned;
+
+let ended: { readonly result: RunResult; readonly weights: string }; // through the command line
+let weights: () => Promise<string>; // of the run in the page's worker
+beforeAll(async () => {
+  const told: RunMessage[] = [];
+  await runHere(planned, (message) => told.push(message));
+  const done = told.find((message) => message.type === 'done');
+  if (!done) throw new Error(`want a result, got ${JSON.stringify(told)}`);
+  const session = await openSession(config, await nodeHost(false), () => undefined);
+  for await (const event of session.events) if (event.type === 'running' && event.finished) break;
+  ended = { result: done.result, weights: await session.parametersHash() };
+  session.dispose();
+
+  const items = new Map<string, string>();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, text: string) => void items.set(key, text),
+  });
+  vi.stubGlobal('location', { hash: '', href: 'http://lab.example/' });
+  vi.stubGlobal('document', { hidden: false });
+  weights = await workerHere();
+});
+afterAll(() => vi.unstubAllGlobals());
+
+/** A run's numbers as an experiment's table has them, all but its time, and the weights at its end. */
+const numbersOf = async ({ seconds, ...result }: RunResult) => ({
+  ...result,
+  timed: seconds > 0,
+  sum: await weights(),
+});
+const wanted = () => {
+  const { seconds, ...result } = ended.result;
+  return { ...result, timed: seconds > 0, sum: ended.weights };
+};
+
+test('an arm of an experiment ends with the very weights and numbers that the command line gives it', async () => {
+  const { useExperiments } = await import('../../src/ui/experiments/experimentStore.ts');
+  const { start } = await import('../../src/ui/experiments/experimentRunner.ts');
+  useExperiments.setState({ plan: PLAN });
+  start();
+  await vi.waitFor(() => expect(useExperiments.getState().mode).toBe('idle'), { timeout: 60_000 });
+  const { results, failed } = useExperiments.getState();
+  expect(failed).toEqual([]);
+  expect(await Promise.all(results.map(numbersOf))).toEqual([wanted()]);
+});
+
+test('so do the arms of a comparison, which begin with the same weights', async () => {
+  const { runComparison, useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
+  await runComparison({ title: '', arms: ['A', 'B'].map((label) => ({ label, config })), fork: undefined });
+  const { results, state, problem } = useComparison.getState();
+  expect([state, problem]).toEqual(['done', '']);
+  expect(new Set(results.map(({ checksum }) => checksum)).size).toBe(1);
+  const numbers = results.map(({ run }) => numbersOf(resultOf(run, planned, 1)));
+  expect(await Promise.all(numbers)).toEqual([wanted(), wanted()]);
+});
+
+test('so does the arm of a lesson, which the lab trains an update at a time', async () => {
+  const { trainArms } = await import('../../src/ui/learn/exerciseTraining.ts');
+  const { currentRun } = await import('../../src/ui/run/liveRun.ts');
+  const told: number[] = [];
+  const [seen] = await trainArms(
+    [{ preset: 'bandit', set: config, updates: UPDATES }],
+    ({ update }) => told.push(update),
+    new AbortController().signal,
+  );
+  expect(told).toEqual([0, 1, 2, 3]);
+  expect(seen?.batch?.update).toBe(UPDATES);
+  const run = currentRun();
+  if (!run) throw new Error('want a run');
+  expect(seen?.curves.get('rollout/success')).toEqual(Array.from(run.series.get('rollout/success')?.points.y ?? []));
+  expect(await numbersOf(resultOf(run, planned, 1))).toEqual(wanted());
+});
