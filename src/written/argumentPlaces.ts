@@ -2,19 +2,19 @@ import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 import { valueWords } from './valueWords.ts';
 import { type Move, nameOf } from './plays.ts';
 
-/** Where an argument stands in a call: which words it takes, and how many at most. */
+/** An argument's place in a call: the words it takes, and how many at most. */
 export interface ArgumentPlace {
   readonly name: string;
   readonly type: Exclude<Parameter, string>['type'];
   readonly words: readonly string[];
-  readonly fixed: boolean; // the words follow from the tool, not from what a player said
+  readonly fixed: boolean; // true: the words come from the tool's schema, not from moves of a player
   readonly most: number;
 }
 
-/** Words of one argument, at most: each takes a state of the grammar. */
+/** Most words in one argument, because each needs a state of the grammar. */
 const MOST_WORDS = 8;
 
-/** The places of a tool's arguments. An argument takes its choices, else the words that it had in the given moves. */
+/** The places of a tool's arguments. An argument takes its choices, or without choices the words that it had in the given moves. */
 export function argumentPlaces({ name: tool, parameters }: ToolFace, moves: readonly Move[]): readonly ArgumentPlace[] {
   return parameters.map((parameter): ArgumentPlace => {
     const name = nameOf(parameter);
@@ -35,10 +35,10 @@ export function argumentPlaces({ name: tool, parameters }: ToolFace, moves: read
   });
 }
 
-/** Whether an argument ends with a mark: it may have several words, and another argument follows. */
+/** True if a mark has to end an argument: it may have several words, and another argument follows. */
 export function ends(places: readonly ArgumentPlace[], at: number): boolean {
   return at < places.length - 1 && (places[at]?.most ?? 1) > 1;
 }
 
-/** What an argument of a tool takes that nobody called: something, so that the call can be made. */
+/** Words for an argument of a tool that no player called. There have to be some, so that the agent can make the call. */
 const NEVER_CALLED = { string: ['?'], number: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] } as const;

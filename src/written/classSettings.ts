@@ -42,13 +42,13 @@ export function classSettings({ tasks, maxTurns = 8, weights = {} }: Statics): C
   };
 }
 
-/** What an episode earns: its parts, each times its weight. */
+/** The reward of an episode: the sum of its parts, each times its weight. */
 export function weightedReward(parts: Readonly<Record<string, unknown>>, { weights }: ClassSettings): number {
   const weight = (name: string) => (Object.hasOwn(weights, name) ? (weights[name] ?? 1) : 1); // a part may be called toString
   return Object.entries(parts).reduce((sum, [name, value]) => sum + weight(name) * Number(value), 0);
 }
 
-/** Whether an episode counts as solved: the part that `weights` names first is at least 1; without weights, the first part that there is. */
+/** True if an episode counts as solved: the part that `weights` names first is at least 1. Without weights, the first part of the reward decides. */
 export function isSolved(parts: Readonly<Record<string, unknown>>, { weights }: ClassSettings): boolean {
   const [first = ''] = [...Object.keys(weights), ...Object.keys(parts)];
   return Object.hasOwn(parts, first) && Number(parts[first]) >= 1;

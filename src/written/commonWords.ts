@@ -4,16 +4,16 @@ import { argumentPlaces } from './argumentPlaces.ts';
 import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
 import { textWords, valueWords } from './valueWords.ts';
 
-/** Words of an environment's own, at most: the embedding and the softmax grow with each. */
+/** Most words of an environment that get a token. Each one makes the embedding and the softmax larger. */
 const MOST_WORDS = 400;
-/** A word that fewer of the episodes have is not worth a token of its own. */
+/** A word that occurs in a smaller share of the episodes gets no token of its own. */
 const COMMON = 0.01;
-/** Words that slots are written as. */
+/** The form of a slot's name. */
 const LIKE_SLOTS = /^(?:name|number|word)\d+$/;
 
 /**
- * The words of an environment that are tokens of their own, in the order of their letters: those of its tools and of arguments that the player did not hear
- * before, and those that occur in at least one measured episode in a hundred; if there are too many, the most frequent.
+ * The words of an environment that are tokens of their own, sorted. They are the words of its tools, words in arguments that the player had not read before,
+ * and words that occur in at least one of a hundred measured episodes. If there are too many, the most frequent ones are taken.
  */
 export function commonWords({ plays, shown, moves }: MeasuredTexts, tools: readonly ToolFace[]): readonly string[] {
   const needed = new Set([

@@ -11,12 +11,12 @@ export { EnvironmentFileError };
 export interface Declaration {
   readonly language: EnvironmentLanguage;
   readonly name: string;
-  /** The comment before the class: what the agent is told of the task. */
+  /** The comment before the class; it describes the task to the agent. */
   readonly description: string;
   readonly tools: readonly ToolFace[];
-  readonly hasExpert: boolean; // the class has a player that knows how to do it
+  readonly hasExpert: boolean; // the class has a player that solves its tasks
   readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is no call
-  /** TypeScript as JavaScript that assigns its class to `exports.default`, Python as it is; lines are those of the file. */
+  /** For TypeScript: JavaScript that assigns the class to `exports.default`. For Python: the file unchanged. Line numbers are those of the file. */
   readonly code: string;
 }
 
@@ -96,7 +96,7 @@ export function readDeclaration(source: string): Declaration {
   };
 }
 
-/** Types taken away, `export default` as an assignment; lines stay where they are. */
+/** Removes the types and turns `export default` into an assignment. Line numbers stay the same. */
 export function erased(source: string): string {
   try {
     return transform(source, { transforms: ['typescript', 'imports'], disableESTransforms: true }).code;
@@ -188,7 +188,7 @@ interface Comment {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The documentation comment that stands before a node: its sentences, and what `@param` says of each parameter. */
+/** The documentation comment before a node: its sentences, and the `@param` text of each parameter. */
 function commentBefore(node: SyntaxNode, text: (node: SyntaxNode) => string): Comment | null {
   const comment = node.prevSibling;
   if (comment?.name !== 'BlockComment' || !text(comment).startsWith('/**')) return null;

@@ -1,7 +1,7 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Examination, Reading } from './examination.ts';
 
-/** What the page asks of the worker that examines an environment's file. */
+/** A request from the page to the worker that checks an environment's file. */
 export type ExaminerCommand =
   | { readonly type: 'read'; readonly file: EnvironmentFile } // nothing of it runs
   | {
@@ -9,10 +9,10 @@ export type ExaminerCommand =
       readonly file: EnvironmentFile;
       readonly episodes: number;
       readonly seed: number;
-      readonly exports: boolean; // also writes it for other frameworks, where no fault is found
+      readonly exports: boolean; // true: if it finds no fault, it also writes the environment for other frameworks
     };
 
-/** What it answers. While it checks it says how far it is, many times a second. */
+/** A message from the worker. While it checks, it reports progress many times a second. */
 export type ExaminerEvent =
   | { readonly type: 'here' } // its code is loaded
   | { readonly type: 'read'; readonly reading: Reading }
@@ -20,6 +20,6 @@ export type ExaminerEvent =
   | {
       readonly type: 'checked';
       readonly examination: Examination;
-      readonly zip: Uint8Array<ArrayBuffer> | null; // null: none was asked for, or it has a fault
+      readonly zip: Uint8Array<ArrayBuffer> | null; // null: no export was requested, or the file has a fault
     }
   | { readonly type: 'failed'; readonly message: string };

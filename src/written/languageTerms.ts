@@ -1,6 +1,6 @@
 import type { EnvironmentLanguage } from '../domain/environmentFile.ts';
 
-/** How each language calls the parts of a class that a finding speaks of. */
+/** For each language: the names of the class's parts, for the texts of findings. */
 export const TERMS: Readonly<
   Record<EnvironmentLanguage, Readonly<Record<'self' | 'reward' | 'expert' | 'weights', string>>>
 > = {

@@ -4,9 +4,9 @@ import { readPython } from './python/pythonDeclaration.ts';
 import { openPythonSandbox, type StartPython } from './python/pythonSandbox.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 
-/** What environments run in. Nothing of it is loaded before a sandbox is opened. */
+/** The engines that run environments. Each is loaded only when a sandbox is opened. */
 export interface Runtimes {
-  /** QuickJS as `quickjs-wasi/quickjs.wasm` has it, for TypeScript. */
+  /** For TypeScript: QuickJS, the file `quickjs-wasi/quickjs.wasm`. */
   readonly machine: () => Promise<BufferSource>;
   readonly python: StartPython;
 }
@@ -16,7 +16,7 @@ export function declarationOf(file: EnvironmentFile): Declaration {
   return languageOf(file) === 'python' ? readPython(file.text) : readDeclaration(file.text);
 }
 
-/** Opens a sandbox with an environment in it. Throws EnvironmentFileError where the file fails as it is loaded. */
+/** Opens a sandbox with an environment in it. Throws EnvironmentFileError if the file can't be loaded. */
 export async function sandboxFor(declaration: Declaration, { machine, python }: Runtimes): Promise<Sandbox> {
   return declaration.language === 'python'
     ? openPythonSandbox(python, declaration)

@@ -5,22 +5,22 @@ import { TASK_SEED } from './openEpisodes.ts';
 import { chancePlayer, EXPERT, type Move, nameOf, type Play, playTasks, type TaskOf, type Values } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Texts of an environment: an episode's room is measured on them. */
+/** Texts and moves from test episodes of an environment. They show how long episodes can get and which words occur. */
 export interface MeasuredTexts {
   readonly prompts: readonly string[];
   readonly turns: readonly WrittenTurn[];
   readonly observations: readonly string[];
-  /** Moves of the expert; where there is none, random ones. */
+  /** The expert's moves. Without an expert, random moves. */
   readonly moves: readonly Move[];
   /** Every episode that was played. */
   readonly plays: readonly Play[];
-  /** Those of the expert; where there is none, the random ones. */
+  /** The expert's episodes. Without an expert, the random ones. */
   readonly shown: readonly Play[];
 }
 
-/** Tasks that are played, of each split. */
+/** Number of tasks that are played in each split. */
 const MOST_PLAYED = 250;
-/** Texts that are kept, the longest: which of them has the most tokens is for a tokenizer to say. */
+/** How many of the longest texts are kept. Several, because only a tokenizer knows which of them has the most tokens. */
 const KEPT = 64;
 
 /**
@@ -75,7 +75,7 @@ function distinct<T>(list: readonly T[]): readonly T[] {
   return [...new Map(list.map((item) => [JSON.stringify(item), item])).values()];
 }
 
-/** Of each argument of a tool the longest value there was: a player may put them together. */
+/** The longest value of each argument of a tool, because a player may combine them in one call. */
 function longestValues(moves: readonly Move[], tool: string, names: readonly string[]): Values {
   const size = (value: unknown) => String(value).length;
   const values = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values] : []));

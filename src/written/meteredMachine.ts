@@ -1,9 +1,9 @@
 /**
- * Makes a virtual machine count what it does. QuickJS counts an environment's own loops and calls only: one call of
- * `array.sort()` or `text.repeat()` counts as one, however long it computes. So that this is bounded too, and by the same
- * amount on every machine, the program of the virtual machine (WebAssembly, bytes) is rewritten before it is compiled:
- * every turn of every loop in it, and every 64 bytes that it copies, take one from a counter. When a million are used up it calls
- * `fd_close`, which nothing else calls, and the host decides whether it goes on.
+ * Makes a virtual machine count its own work. QuickJS counts only the loops and calls of the environment's code: one call of
+ * `array.sort()` or `text.repeat()` counts as one, however long it computes. To limit these calls too, by the same amount on every
+ * machine, the WebAssembly program of the virtual machine is rewritten before it is compiled. Each turn of each of its loops, and
+ * each 64 bytes that it copies, takes one from a counter. When a million are used up, the program calls `fd_close`, which nothing
+ * else calls, and the host decides whether it goes on.
  */
 export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
   const sections = sectionsOf(machine);
@@ -53,7 +53,7 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** How much work lies between two questions to the host. */
+/** The work that may be done between two calls to the host. */
 const UNIT = 1_000_000;
 
 interface Meter {
@@ -91,12 +91,12 @@ function spend({ counter, ask }: Meter, amount: readonly number[]): readonly num
   ];
 }
 
-/** A function without variables of its own. */
+/** The code of a function without local variables. */
 function body(code: readonly number[]): readonly number[] {
   return [...unsigned(code.length + 2), 0, ...code, Op.end];
 }
 
-/** The bodies of all functions, with the counting in them. */
+/** The bodies of all functions, with the counting added. */
 function meteredBodies(
   reader: Reader,
   meter: Meter,
@@ -158,7 +158,7 @@ function sectionsOf(machine: Uint8Array): readonly { readonly id: number; readon
   return sections;
 }
 
-/** Names of the functions that come from the host, in order. It takes in nothing else. */
+/** Names of the imported functions, in order. The program may import only functions. */
 function importedFunctions(reader: Reader): readonly string[] {
   return Array.from({ length: reader.u32() }, () => {
     reader.take(reader.u32());
@@ -211,14 +211,14 @@ class Reader {
     return this.bytes.subarray(this.at);
   }
 
-  /** Goes past so many numbers. */
+  /** Skips this many numbers. */
   skip(numbers: number): void {
     for (let n = 0; n < numbers; n++) while (this.byte() >= 128);
   }
 
   /**
-   * Goes past the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at one that it doesn't list,
-   * such as those of exceptions: read wrongly, loops behind it would go uncounted.
+   * Skips the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at an instruction that isn't listed here, such
+   * as those of exceptions: if its operands were read wrongly, later loops would not be counted.
    */
   immediates(op: number): void {
     if (op === 0x43)

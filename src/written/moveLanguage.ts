@@ -2,18 +2,18 @@ import type { CallValues } from '../text/turnFormat.ts';
 import type { Move, Values } from './plays.ts';
 
 /**
- * How an episode of a person's environment writes its texts and its player's moves as words. It belongs to one episode, since
- * a word may stand for something else in the next one.
+ * Translates the texts and moves of one episode of a person's environment into words and back. Each episode has its own, because a slot
+ * stands for a different word in each.
  */
 export interface MoveLanguage {
   readonly prompt: (text: string) => readonly string[];
   readonly observation: (text: string) => readonly string[];
-  /** A move between its tags. */
+  /** The words of a move, with its tags. */
   readonly turn: (move: Move) => readonly string[];
-  /** The call that these words are, or null if they are none. */
+  /** Reads words as a call; null if they aren't one. */
   readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: Values } | null;
   readonly answer: (words: readonly string[]) => string;
-  /** What words stand for in this episode, if they stand for anything. */
+  /** The text that slots among these words stand for in this episode. */
   readonly names?: ReadonlyMap<string, string>;
 }
 

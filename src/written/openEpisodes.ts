@@ -4,29 +4,29 @@ import { chanceOf, type TaskOf } from './plays.ts';
 import type { Reply, Request, Sandbox } from './sandbox.ts';
 
 type WithoutId<R> = R extends Request ? Omit<R, 'id'> : never;
-/** A request of an episode, which knows its own number. */
+/** A request to the sandbox without the episode's number, which is added here. */
 export type EpisodeRequest = WithoutId<Request>;
 
 /** An episode of a person's environment. */
 export interface WrittenEpisode {
   readonly task: TaskOf;
   readonly prompt: string;
-  readonly shown: WrittenView | null; // by the class before the first turn
-  /** Serves requests in order, in one crossing. Throws EnvironmentFileError with the line for a fault of the environment. */
+  readonly shown: WrittenView | null; // the class's drawing before the first turn
+  /** Serves requests in order, in one call of the virtual machine. If the environment has a fault, throws EnvironmentFileError with the line. */
   readonly ask: (requests: readonly EpisodeRequest[]) => readonly Reply[];
 }
 
-/** What seeds the chance of all tasks: task 5 is the same task in every run. */
+/** Seeds the random numbers of all tasks. It is constant, so task 5 is the same task in every run. */
 export const TASK_SEED = 0;
-/** How many episodes the virtual machine keeps, at most. */
+/** Most episodes that the virtual machine keeps. */
 const MOST_OPEN = 1024;
 
 /**
- * Begins episodes in a sandbox. It keeps the latest ones only, since nobody says when an episode is not needed any more.
- * An older one that goes on is played again up to where it was: the same requests give the same episode.
+ * Begins episodes in a sandbox. The sandbox keeps only the latest ones, because callers don't say when they are done with an episode.
+ * If an older one continues, its past requests are sent again first: the same requests give the same episode.
  */
 export function openEpisodes(sandbox: Sandbox, mostOpen = MOST_OPEN): (task: TaskOf) => WrittenEpisode {
-  const open = new Set<number>(); // those asked longest ago come first
+  const open = new Set<number>(); // least recently used first
   let count = 0;
   const room = (id: number): readonly Request[] => {
     open.delete(id);

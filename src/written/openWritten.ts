@@ -12,7 +12,7 @@ export interface OpenedFile {
   readonly declaration: Declaration;
   /** Opens a sandbox of its own with the environment in it. Throws EnvironmentFileError. */
   readonly sandbox: () => Promise<Sandbox>;
-  /** The environment to train on, for an agent that speaks so. Throws EnvironmentFileError. */
+  /** The environment to train on, for an agent with this language (words or text). Throws EnvironmentFileError. */
   readonly environment: (speaking: Speaking) => Promise<ToolEnv>;
 }
 

@@ -1,9 +1,9 @@
 import { isTag } from '../text/tags.ts';
 
-/** Stands for an empty text, which has no words. */
+/** The word that stands for an empty text. */
 const EMPTY = '""';
 
-/** The words of a text: what stands between blanks, without the punctuation around it, which is words of its own. */
+/** Splits a text into words at blanks. Punctuation around a word becomes words of its own. */
 export function textWords(text: string): readonly string[] {
   return text.split(/\s+/).flatMap((part) => {
     const [, before = '', word = '', after = ''] = /^(["'“‘([{]*)(.*?)([)\]}"'”’.,;:!?]*)$/u.exec(part) ?? [
@@ -15,7 +15,7 @@ export function textWords(text: string): readonly string[] {
   });
 }
 
-/** An argument in words. `wordsValue` has it back: a text whose words do not give it exactly is one word. */
+/** Writes an argument in words, so that `wordsValue` reads it back exactly. If splitting a text would lose something, the whole text is one word. */
 export function valueWords(value: unknown): readonly string[] {
   const text = String(value);
   const words = textWords(text);
@@ -23,7 +23,7 @@ export function valueWords(value: unknown): readonly string[] {
   return words.join(' ') === text && !words.some(isTag) ? words : [text];
 }
 
-/** The argument that words say, of the given type; a text for words that say none of that type. */
+/** Reads an argument of the given type from words. If the words aren't of that type, returns them as a text. */
 export function wordsValue(words: readonly string[], type: string): unknown {
   const text = words.join(' ');
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;

@@ -14,30 +14,30 @@ import { type ArgumentPlace, argumentPlaces, ends } from './argumentPlaces.ts';
 import { commonWords } from './commonWords.ts';
 import { textWords, valueWords, wordsValue } from './valueWords.ts';
 
-/** How a person's environment is played where every word is a token. */
+/** How a person's environment is played by an agent for which every word is a token (`language=words`). */
 export interface WordTurns {
   readonly vocabulary: readonly string[];
   readonly speech: Speech;
   readonly grammar: (on: boolean) => Grammar;
-  readonly state: (grammarOn: boolean) => number; // in which every turn begins
+  readonly state: (grammarOn: boolean) => number; // the grammar state in which every turn begins
   readonly maxTurnTokens: number;
   readonly maxTokens: number;
-  readonly tokens: (text: string) => number; // that a text takes
+  readonly tokens: (text: string) => number; // the number of tokens that a text takes
   /** A tool's answer, cut to as many words as the longest that was measured. */
   readonly shortened: (text: string) => string;
   /** The language of one episode; `draw` hands out its slots. */
   readonly language: (draw: Random) => MoveLanguage;
 }
 
-/** Ends an argument of several words that is not the last of its call. */
+/** The word that ends an argument of several words, if another argument follows. */
 const NEXT_ARGUMENT = '<next>';
-/** Slots of each kind there are more than the measured episodes needed. */
+/** Factor on the number of slots that the measured episodes needed, because later episodes may need more. */
 const SPARE = 1.25;
 
 /**
- * The language of a person's environment, made from what its players said and heard in the measured tasks. Common words are
- * tokens. The others are slots, which stand for another word in each episode (Hermann et al. 2015, arXiv 1506.03340): what
- * can't be known by heart can still be copied. Under the grammar an argument takes the words that the expert used for it in some task.
+ * Makes the language of a person's environment from the texts of the measured tasks. Common words are tokens of their own. Every other word is
+ * written as a slot, which stands for a different word in each episode (Hermann et al. 2015, arXiv 1506.03340). So the agent can't learn
+ * such words by heart, but it can copy them. With the grammar on, an argument takes only words that the expert used for it in some task.
  */
 export function wordTurns(
   declaration: Declaration,
@@ -93,18 +93,18 @@ export function wordTurns(
     language,
   };
 
-  /** The ids that an argument takes. Slots are among them if the expert ever used a rare word. */
+  /** The token ids that an argument takes. They include slots if the expert used a rare word for it in any task. */
   function legal({ words: said }: ArgumentPlace): readonly number[] {
     const own = said.filter((word) => known.has(word));
     return words.ids([...own, ...(own.length < said.length ? slotList : [])]);
   }
 
-  /** Whether an argument takes a word or a slot. */
+  /** True if an argument takes this word or slot. */
   function isLegal(word: string, { words: said }: ArgumentPlace): boolean {
     return known.has(word) ? said.includes(word) : said.some((each) => !known.has(each));
   }
 
-  /** States `tool i n`: n words of argument i are said. */
+  /** States `tool i n`: n words of argument i have been written. */
   function callStates(tool: string, list: readonly ArgumentPlace[]): readonly GrammarState[] {
     const close = words.id('</call>');
     if (list.length === 0) return [{ name: `${tool} 0 0`, edges: [[[close], 'end']] }];
@@ -116,7 +116,7 @@ export function wordTurns(
     });
   }
 
-  /** States in which up to `place.most` words are said, until `close` leads on. */
+  /** States in which up to `place.most` words can be written; `close` leads to the next state. */
   function wordStates(name: string, place: ArgumentPlace, close: number, to: string): readonly GrammarState[] {
     return Array.from({ length: place.most + 1 }, (_, said): GrammarState => ({
       name: `${name} ${said}`,
@@ -130,7 +130,7 @@ export function wordTurns(
   function language(draw: Random): MoveLanguage {
     const slotted = emptyEntitySlots(known, slots, draw, (word) => word);
     const someCall = moves.find((move) => 'tool' in move);
-    // an expert may say what nobody said in the measured tasks: the agent cannot, so it is shown something that it can
+    // The expert may use words that no player used in the measured tasks. The agent can't write these, so its demonstration gets words that it can write.
     const written = (value: unknown, place: ArgumentPlace) => {
       const said = slotted.write(valueWords(value)).slice(0, place.most);
       return said.every((word) => isLegal(word, place))
@@ -142,7 +142,7 @@ export function wordTurns(
       prompt: (text) => ['<bos>', ...slotted.write(textWords(text)).slice(0, longestPrompt)],
       observation: (text) => slotted.write(textWords(text)),
       turn: (move) => {
-        // where nothing can be answered, a player who has nothing more to do still has to call
+        // if the agent can't answer in text, even a player without a next move has to make a call
         const said = 'answer' in move && !answer && someCall ? someCall : move;
         if ('answer' in said) return ['<answer>', ...(answer ? written(said.answer, answer) : []), '</answer>'];
         const list = places.get(said.tool) ?? [];
@@ -162,7 +162,7 @@ export function wordTurns(
           const mark = ends(list, at);
           const to = at === list.length - 1 ? told.length : mark ? told.indexOf(NEXT_ARGUMENT, from) : from + 1;
           const read = to > from ? slotted.read(told.slice(from, to)) : [];
-          if (read.length === 0 || read.length < to - from) return null; // nothing, or a slot that stands for nothing
+          if (read.length === 0 || read.length < to - from) return null; // no words, or a slot without a word in this episode
           values[place.name] = wordsValue(read, place.type);
           from = to + (mark ? 1 : 0);
         }
@@ -173,7 +173,7 @@ export function wordTurns(
   }
 }
 
-/** Whether a turn can be an answer: the class takes one, or the expert gives one or stops before the episode is over. */
+/** True if a turn can be an answer in text: the class has `answer()`, or the expert answers or stops before the episode is over. */
 function answered({ hearsAnswer, tools }: Declaration, shown: readonly Play[], maxTurns: number): boolean {
   const stops = ({ moves, replies }: Play) => moves.length < maxTurns && replies.at(-1)?.over !== true;
   return (

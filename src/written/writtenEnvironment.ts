@@ -19,13 +19,13 @@ import { imperfectMoves } from './imperfectMoves.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
 import { NOTHING_LEFT, writtenTask } from './writtenTask.ts';
 
-/** Tokens an episode may have: more take too much memory and time. */
+/** Most tokens in an episode. More would take too much memory and time. */
 const MOST_TOKENS = 4096;
 
 /**
- * An environment that a person wrote, to be trained on: its tools, tasks and rewards are those of the class that
- * the sandbox holds. A seed chooses a task by its index; a task is the same in every run. Throws EnvironmentFileError where
- * the class has a fault, or its episodes are too long.
+ * An environment that a person wrote, ready for training. Tools, tasks and rewards come from the class in the sandbox. A seed chooses a task
+ * by its index, and a task is the same in every run. Throws EnvironmentFileError if the class has a fault, or its episodes are too
+ * long.
  */
 export function writtenEnvironment(
   declaration: Declaration,

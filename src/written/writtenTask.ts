@@ -8,16 +8,16 @@ import type { MoveLanguage } from './moveLanguage.ts';
 import { argumentProblem, chanceOf, type Move, nameOf, type Values } from './plays.ts';
 import type { Reply } from './sandbox.ts';
 
-/** What tasks of a person's environment have in common. */
+/** The rules and data that all tasks of a person's environment share. */
 export interface WrittenRules {
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
-  readonly imperfect: (said: string, draw: Random) => Move; // what a player might do who has heard this much
-  readonly shortened: (text: string) => string; // an answer of a tool as far as there is room for it
+  readonly imperfect: (said: string, draw: Random) => Move; // a move of the imperfect player, given the texts of the episode so far
+  readonly shortened: (text: string) => string; // cuts a tool's answer to the room that there is
   readonly language: MoveLanguage; // of this episode
 }
 
-/** A task of a person's environment. Throws EnvironmentFileError at a fault of the environment. */
+/** A task of a person's environment. Throws EnvironmentFileError if the environment has a fault. */
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
   const { declaration, settings, imperfect, shortened, language } = rules;
   const { task, prompt, shown } = episode;
@@ -82,5 +82,5 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
   };
 }
 
-/** What an expert says that has nothing more to do: it ends the episode. */
+/** The expert's answer if it has no next call: it ends the episode. */
 export const NOTHING_LEFT = { answer: '?' } as const satisfies Move;
