@@ -1,3 +1,4 @@
+import { isCount, isTexts } from '../base/jsonRecord.ts';
 import { baseName } from '../base/baseName.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
@@ -199,11 +200,9 @@ function record(value: unknown, place: string): JsonRecord {
   throw unreadable(place, value, 'an object');
 }
 
-const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
 const isText = (x: unknown): x is string => typeof x === 'string';
 const isDate = (x: unknown): x is string => typeof x === 'string' && Number.isFinite(Date.parse(x));
 const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name);
-const isTexts = (x: unknown): x is Record<string, string> => isRecord(x) && Object.values(x).every(isText);
 const areChanges = (x: unknown): x is Change[] => Array.isArray(x) && x.every(isChange);
 const isFork = (x: unknown): x is { run: number; update: number } =>
   isRecord(x) && isCount(field(x, 'run')) && isCount(field(x, 'update'));

@@ -1,3 +1,4 @@
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { FIELDS } from '../config/config.ts';
 import { parameters, type ModelConfig } from '../model/architecture.ts';
 import type { Safetensors } from '../formats/safetensors.ts';
@@ -15,13 +16,11 @@ const HYPER = [
   ...['beta1', 'beta2', 'adam_eps', 'weight_decay', 'max_grad_norm'],
 ];
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The object a text of JSON holds. Throws with `what` where it holds anything else. */
-export function jsonObject(what: string, text: string): Fields {
+export function jsonObject(what: string, text: string): JsonRecord {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+    if (isRecord(value)) return value;
   } catch {
     // told below
   }
@@ -31,8 +30,8 @@ export function jsonObject(what: string, text: string): Fields {
 /** The first thing in a policy fixture that is not as test/golden/README.md says; null where all is. */
 export function shapeProblem(
   { tensors }: Pick<Safetensors, 'tensors'>,
-  config: Fields,
-  hyper: Fields,
+  config: JsonRecord,
+  hyper: JsonRecord,
   steps: number,
 ): string | null {
   for (const name of SIZES) {
@@ -103,7 +102,7 @@ export function checkedCases(file: string, cases: unknown): void {
 }
 
 function caseProblem(one: unknown): string | null {
-  if (!isObject(one)) return 'is no object';
+  if (!isRecord(one)) return 'is no object';
   const { name, gamma, lambda, roles, rewards, values, groups, group_size: size, expect } = one;
   if (typeof name !== 'string' || !isNumber(gamma) || !isNumber(lambda)) return 'want a name, gamma and lambda';
   if (!isTable(roles) || roles.length < 1) return 'roles is no table';
@@ -118,9 +117,9 @@ function caseProblem(one: unknown): string | null {
   ) {
     return 'groups has not a number for each row';
   }
-  if (!isObject(expect)) return 'expect is no object';
+  if (!isRecord(expect)) return 'expect is no object';
   for (const [estimator, want] of Object.entries(expect)) {
-    if (!isObject(want) || !alike(want['advantages']))
+    if (!isRecord(want) || !alike(want['advantages']))
       return `expect.${estimator}.advantages is not of the shape of roles`;
     for (const table of ['returns', 'rewards']) {
       if (want[table] !== undefined && !alike(want[table]))
@@ -132,7 +131,6 @@ function caseProblem(one: unknown): string | null {
   return null;
 }
 
-const isObject = (x: unknown): x is Fields => typeof x === 'object' && x !== null && !Array.isArray(x);
 const isTable = (x: unknown): x is NumberTable =>
   Array.isArray(x) &&
   x.length <= MOST.size &&

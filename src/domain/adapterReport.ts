@@ -1,3 +1,5 @@
+import { isRecord } from '../base/jsonRecord.ts';
+
 /** What an adapter report calls itself; the page and the kit write the same form, which docs/adapter-report.md describes. */
 export const REPORT_KIND = 'rollout-playground adapter report';
 export const REPORT_VERSION = 2;
@@ -91,5 +93,3 @@ export function reportText(report: AdapterReport): string {
 function said(numbers: unknown): string {
   return isRecord(numbers) && typeof numbers['summary'] === 'string' ? numbers['summary'] : '';
 }
-
-const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);

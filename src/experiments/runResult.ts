@@ -1,3 +1,4 @@
+import { isRecord } from '../base/jsonRecord.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
@@ -112,12 +113,11 @@ function parseLine(line: string): RunResult | null {
 export function parseResult(value: unknown): RunResult | null {
   if (typeof value !== 'object' || value === null) return null;
   const r = value as Partial<Record<keyof RunResult, unknown>>;
-  const isObject = (x: unknown) => typeof x === 'object' && x !== null && !Array.isArray(x);
   const fits =
     r.version === RESULT_VERSION &&
     [r.experiment, r.arm, r.backend].every((x) => typeof x === 'string') &&
     [r.seed, r.skipped, r.seconds].every((x) => Number.isFinite(x)) &&
-    [r.config, r.metrics].every(isObject) &&
+    [r.config, r.metrics].every(isRecord) &&
     isNumbers(r.curve) &&
     [r.heldOut, r.health].every((x) => Array.isArray(x) && x.every((pair) => Array.isArray(pair) && pair.length === 2));
   return fits ? (value as RunResult) : null;

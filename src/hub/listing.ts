@@ -1,3 +1,4 @@
+import { isRecord } from '../base/jsonRecord.ts';
 /** A file of a model on its hub. */
 export interface HubFile {
   readonly name: string;
@@ -95,7 +96,5 @@ function readListing(id: string, hub: string, said: unknown): Listing | null {
   return { id, address: `${hub}/${id}`, revision: said['sha'], license, files };
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const digest = (value: unknown, length: number) =>
   typeof value === 'string' && new RegExp(`^[0-9a-f]{${length}}$`).test(value) ? value : null;

@@ -1,14 +1,5 @@
-import {
-  BadLine,
-  extrasOf,
-  flagOrNull,
-  has,
-  type JsonObject,
-  numberOrNull,
-  objectsOf,
-  textOf,
-  textOrNull,
-} from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine, extrasOf, flagOrNull, has, numberOrNull, objectsOf, textOf, textOrNull } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { isGlued, type Piece, segmentsOf, split } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
@@ -32,7 +23,7 @@ export const agentR1: Format = {
   read: (line, context) => [readTrajectory(line, context)],
 };
 
-function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const steps = objectsOf(line, 'steps');
   if (steps.length === 0) throw new BadLine('a trajectory of no steps', 'one step at least');
   const pieces: Piece[] = [];
@@ -66,7 +57,7 @@ function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutR
   });
 }
 
-function extrasOfStep(step: JsonObject, i: number) {
+function extrasOfStep(step: JsonRecord, i: number) {
   return extrasOf(step, ['step_index', 'input', 'output', 'gts'], { score: numberOrNull }).map(
     ([name, value]) => [`step ${i}: ${name}`, value] as const,
   );

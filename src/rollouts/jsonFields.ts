@@ -1,9 +1,7 @@
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { unwrapped } from './pythonJson.ts';
-
-/** An object of a JSON line. A key may be anything, `__proto__` included: values are only taken by `Object.hasOwn`. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A line that cannot be read: what was found and what a reader wants. */
 export class BadLine extends Error {
@@ -22,18 +20,13 @@ const MOST_EXTRAS = 100;
 const LONGEST_EXTRA = 2000; // characters
 const LONGEST_GOT = 60;
 
-/** Whether a value is an object of JSON, and no list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Whether an object has all of these keys. What they hold may be null: a format is known by its keys. */
-export function has(of: JsonObject, ...keys: readonly string[]): boolean {
+export function has(of: JsonRecord, ...keys: readonly string[]): boolean {
   return keys.every((key) => Object.hasOwn(of, key));
 }
 
 /** The value of a key; undefined if there is none, or null. */
-export function field(of: JsonObject, key: string): unknown {
+export function field(of: JsonRecord, key: string): unknown {
   return Object.hasOwn(of, key) ? (of[key] ?? undefined) : undefined;
 }
 
@@ -42,12 +35,12 @@ export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return `the text “${visible(value, LONGEST_GOT)}”`;
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (isObject(value)) return `an object with ${keysText(value)}`;
+  if (isRecord(value)) return `an object with ${keysText(value)}`;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeof value;
 }
 
 /** The first keys of an object, in words. */
-export function keysText(of: JsonObject): string {
+export function keysText(of: JsonRecord): string {
   const keys = Object.keys(of);
   if (keys.length === 0) return 'no keys';
   const first = keys.slice(0, 6).map((key) => visible(key, 24));
@@ -55,21 +48,21 @@ export function keysText(of: JsonObject): string {
 }
 
 /** The text of a key. Throws BadLine where it is no text. */
-export function textOf(of: JsonObject, key: string): string {
+export function textOf(of: JsonRecord, key: string): string {
   const value = single(field(of, key));
   if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text');
   return value;
 }
 
 /** A text, or null if there is none. Numbers become text: ids are written either way. */
-export function textOrNull(of: JsonObject, key: string): string | null {
+export function textOrNull(of: JsonRecord, key: string): string | null {
   const value = single(field(of, key));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : null;
 }
 
 /** A finite number, also as yes or no or as the text of one; null if there is none. */
-export function numberOrNull(of: JsonObject, key: string): number | null {
+export function numberOrNull(of: JsonRecord, key: string): number | null {
   const value = single(field(of, key));
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'string') return decimal(value);
@@ -77,7 +70,7 @@ export function numberOrNull(of: JsonObject, key: string): number | null {
 }
 
 /** Yes or no, also as 1 or 0 or as Python's texts of them; null where it is absent or anything else. */
-export function flagOrNull(of: JsonObject, key: string): boolean | null {
+export function flagOrNull(of: JsonRecord, key: string): boolean | null {
   const value = single(field(of, key));
   if (typeof value === 'string') return FLAGS.get(value.toLowerCase()) ?? null;
   if (typeof value === 'boolean') return value;
@@ -94,25 +87,25 @@ export function single(value: unknown): unknown {
 }
 
 /** An object, also as a text of JSON, or an empty one if there is none. Throws BadLine on anything else. */
-export function objectOf(of: JsonObject, key: string): JsonObject {
+export function objectOf(of: JsonRecord, key: string): JsonRecord {
   const value = unwrapped(field(of, key)) ?? {};
-  if (!isObject(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
+  if (!isRecord(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
   return value;
 }
 
 /** A list of objects, also as a text of JSON or of such texts, empty if there is none. Throws BadLine on anything else. */
-export function objectsOf(of: JsonObject, key: string): readonly JsonObject[] {
+export function objectsOf(of: JsonRecord, key: string): readonly JsonRecord[] {
   const list: unknown = unwrapped(field(of, key)) ?? [];
   if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of objects');
   return list.map((written: unknown, i) => {
     const entry = unwrapped(written);
-    if (!isObject(entry)) throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'an object');
+    if (!isRecord(entry)) throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'an object');
     return entry;
   });
 }
 
 /** A list of numbers; null if there is none. An entry that is null stays null. Throws BadLine on anything else, or on another length. */
-export function numbersOrNull(of: JsonObject, key: string, length?: number): (number | null)[] | null {
+export function numbersOrNull(of: JsonRecord, key: string, length?: number): (number | null)[] | null {
   const list = field(of, key);
   if (list === undefined) return null;
   if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of numbers');
@@ -128,7 +121,7 @@ export function numbersOrNull(of: JsonObject, key: string, length?: number): (nu
 }
 
 /** A list of token ids; null if there is none. Throws BadLine on anything that is no whole number from 0. */
-export function idsOrNull(of: JsonObject, key: string): number[] | null {
+export function idsOrNull(of: JsonRecord, key: string): number[] | null {
   const list = numbersOrNull(of, key);
   return list?.map((id, i) => wholeId(id, key, i)) ?? null;
 }
@@ -139,14 +132,14 @@ function wholeId(id: number | null, key: string, i: number): number {
 }
 
 /** How a fact of a line is read; null: it is not there, or cannot be understood. */
-type FactReader = (of: JsonObject, key: string) => string | number | boolean | null;
+type FactReader = (of: JsonRecord, key: string) => string | number | boolean | null;
 
 /**
  * What a line holds beside the keys that were `read`, as text; long values are cut, and so is a long list. `facts` were read too, but
  * those that their readers could not understand are in it: nothing that a line says is lost.
  */
 export function extrasOf(
-  of: JsonObject,
+  of: JsonRecord,
   read: readonly string[],
   facts: Readonly<Record<string, FactReader>> = {},
 ): (readonly [string, string])[] {

@@ -1,9 +1,10 @@
-import { BadLine, isObject, type JsonObject, shown } from './jsonFields.ts';
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine, shown } from './jsonFields.ts';
 import { type PythonJson, readPythonJson } from './pythonJson.ts';
 
 /** A line's object, and how many of its numbers were NaN or infinite: they are read as absent. */
 export interface ParsedLine {
-  readonly line: JsonObject;
+  readonly line: JsonRecord;
   readonly nonFinite: number;
 }
 
@@ -22,7 +23,7 @@ export function parseLine(bytes: Uint8Array): ParsedLine {
     );
   }
   const { value, nonFinite } = parse(text);
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const whole = Array.isArray(value) ? '; a file that is one list has to be written a line each' : '';
     throw new BadLine(shown(value), `an object, one a line${whole}`);
   }

@@ -2,7 +2,8 @@ import { visible } from '../base/visible.ts';
 import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
-import { BadLine, type JsonObject } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { formatOf } from './rolloutFormats.ts';
 import { parseLine } from './jsonLine.ts';
@@ -208,7 +209,7 @@ export class Library {
   /** The rollouts of a line or a row; the first that can be read settles the format of its file. */
   #takeObject(
     open: OpenFile,
-    object: JsonObject,
+    object: JsonRecord,
     { offset, length }: Pick<FileLine, 'offset' | 'length'>,
     context: ReadingContext,
   ): Taken[] {
@@ -298,7 +299,7 @@ function contextOf(pattern: SplitPattern, parquet: ParquetRows | null = null): R
 const NONE: ReadonlySet<string> = new Set();
 
 /** The rollout of a line or a row that was read before. Throws BadLine where it has changed. */
-function recordOf(open: OpenFile, line: JsonObject, part: number, context: ReadingContext): RolloutRecord {
+function recordOf(open: OpenFile, line: JsonRecord, part: number, context: ReadingContext): RolloutRecord {
   const record = open.format?.read(line, context)[part];
   if (!record) throw new BadLine(`a file that has changed`, 'the file as it was when it was opened: open it again');
   return withStep(record, open.path);

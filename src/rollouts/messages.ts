@@ -1,4 +1,5 @@
-import { BadLine, field, has, isObject, type JsonObject, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine, field, has, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
 import { type Piece, type SplitPattern, splitByTags } from './splitPattern.ts';
 import { unwrapped } from './pythonJson.ts';
 import type { SegmentRole } from './rolloutRecord.ts';
@@ -16,24 +17,24 @@ const ROLES: Readonly<Record<string, SegmentRole>> = {
 };
 
 /** The messages of a key: a list, also as a text of JSON. Any other text is one message. Messages of the role `text`, or of none, are `role`'s. */
-export function messagesOf(line: JsonObject, key: string, role: 'user' | 'assistant'): readonly JsonObject[] {
+export function messagesOf(line: JsonRecord, key: string, role: 'user' | 'assistant'): readonly JsonRecord[] {
   const value = single(field(line, key));
   if (typeof value === 'string' && !isListOfMessages(unwrapped(value))) return [{ role, content: value }];
   return objectsOf(line, key).map((message) => spokenBy(message, role));
 }
 
 function isListOfMessages(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((entry) => isObject(entry) && has(entry, 'role'));
+  return Array.isArray(value) && value.length > 0 && value.every((entry) => isRecord(entry) && has(entry, 'role'));
 }
 
 /** A message with a role: verifiers gives a prompt or a completion without a chat template the role `text`. */
-export function spokenBy(message: JsonObject, role: 'user' | 'assistant'): JsonObject {
+export function spokenBy(message: JsonRecord, role: 'user' | 'assistant'): JsonRecord {
   const named = field(message, 'role');
   return named === undefined || named === 'text' ? { ...message, role } : message;
 }
 
 /** The pieces of chat messages: content, reasoning, calls. What follows the agent's first words and is not its own is an observation. */
-export function piecesOfMessages(messages: readonly JsonObject[], pattern: SplitPattern): Piece[] {
+export function piecesOfMessages(messages: readonly JsonRecord[], pattern: SplitPattern): Piece[] {
   let spoken = false;
   return messages.flatMap((message) => {
     const pieces = piecesOfMessage(message, pattern, spoken);
@@ -43,7 +44,7 @@ export function piecesOfMessages(messages: readonly JsonObject[], pattern: Split
 }
 
 /** The pieces of one chat message. Throws BadLine for an unknown role. */
-export function piecesOfMessage(message: JsonObject, pattern: SplitPattern, spoken: boolean): Piece[] {
+export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, spoken: boolean): Piece[] {
   const named = textOrNull(message, 'role') ?? '';
   const known = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;
   if (!known) throw new BadLine(`the role ${shown(named)}`, `one of ${Object.keys(ROLES).join(', ')}`);
@@ -68,16 +69,16 @@ interface Call {
 }
 
 /** The calls of a message's `tool_calls`: objects, texts of JSON, or texts of something else, which are shown as they are. */
-export function callsOf(message: JsonObject): readonly Call[] {
+export function callsOf(message: JsonRecord): readonly Call[] {
   const given = unwrapped(field(message, 'tool_calls')) ?? [];
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   return list.flatMap((written): Call[] => {
     const call = unwrapped(written);
     if (call === null) return [];
     if (typeof call === 'string') return [{ name: 'call', args: call }];
-    if (!isObject(call)) throw new BadLine(`${shown(call)} in tool_calls`, 'a call: an object with a name');
+    if (!isRecord(call)) throw new BadLine(`${shown(call)} in tool_calls`, 'a call: an object with a name');
     const inner = unwrapped(field(call, 'function'));
-    const from = isObject(inner) ? inner : call;
+    const from = isRecord(inner) ? inner : call;
     const args = field(from, 'arguments') ?? '';
     return [
       {
@@ -91,7 +92,7 @@ export function callsOf(message: JsonObject): readonly Call[] {
 /** Arguments without the keys that are null: Arrow gives each call the arguments of every other, and fills them with null. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const given = Object.keys(value).flatMap((key) => {
     const entry = field(value, key);
     return entry === undefined ? [] : [[key, withoutNulls(entry)] as const];
@@ -100,7 +101,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** The calls that the text of a message does not write already; a call that is written stands between tags of calls. */
-function unwrittenCalls(message: JsonObject, spoken: readonly Piece[]): readonly Call[] {
+function unwrittenCalls(message: JsonRecord, spoken: readonly Piece[]): readonly Call[] {
   const written = spoken.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
   return callsOf(message).filter(({ name, args }) => {
     const said = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
@@ -125,7 +126,7 @@ function contentText(content: unknown): string {
   return content
     .map((part: unknown) => {
       if (typeof part === 'string') return part;
-      if (!isObject(part)) throw new BadLine(`${shown(part)} in content`, 'a part with a type');
+      if (!isRecord(part)) throw new BadLine(`${shown(part)} in content`, 'a part with a type');
       return textOrNull(part, 'text') ?? `[${textOrNull(part, 'type') ?? 'part'}]`;
     })
     .join('\n');

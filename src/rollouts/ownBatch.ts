@@ -3,7 +3,8 @@ import { ConfigError } from '../config/configProblem.ts';
 import { DEFAULTS } from '../config/fields.ts';
 import { type KeptBatch, type PassView, SCORE_NAMES, type ScoreName } from '../domain/batch.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
-import { field, flagOrNull, type JsonObject, numberOrNull, numbersOrNull, objectOf, objectsOf } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { field, flagOrNull, numberOrNull, numbersOrNull, objectOf, objectsOf } from './jsonFields.ts';
 
 interface Row {
   readonly ids: readonly number[];
@@ -19,7 +20,7 @@ const SCORE_KEYS: Readonly<Record<ScoreName, string>> = {
  * A line of this project's own format as the batch of one row that it was written from, so that panels show of a file what they show
  * of a run. Its episode is not in it: the words of the line have their names already. Throws BadLine on a list that is none.
  */
-export function ownBatch(line: JsonObject, { ids, roles, turns }: Row): KeptBatch {
+export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatch {
   const length = ids.length;
   const floats = (key: string, of = line) => {
     const list = numbersOrNull(of, key, length);
@@ -53,7 +54,7 @@ export function ownBatch(line: JsonObject, { ids, roles, turns }: Row): KeptBatc
 }
 
 /** The knobs that a line names over the defaults; one that this version doesn't know is left out. */
-function knobsOf(knobs: JsonObject): RunConfig {
+function knobsOf(knobs: JsonRecord): RunConfig {
   const known = Object.keys(knobs).filter(isFieldName);
   const read = known.flatMap((name) => {
     try {

@@ -1,10 +1,10 @@
+import type { JsonRecord } from '../base/jsonRecord.ts';
 import {
   BadLine,
   extrasOf,
   field,
   flagOrNull,
   idsOrNull,
-  type JsonObject,
   numberOrNull,
   numbersOrNull,
   objectOf,
@@ -83,7 +83,7 @@ export const own: Format = {
   read: (line) => [readOwn(line)],
 };
 
-function readOwn(line: JsonObject): RolloutRecord {
+function readOwn(line: JsonRecord): RolloutRecord {
   const version = numberOrNull(line, 'version');
   if (version !== OWN_VERSION) throw new BadLine(`version ${version}`, `version ${OWN_VERSION}`);
   const ids = idsOrNull(line, 'tokens');
@@ -141,7 +141,7 @@ function speaks(
   return of === 'loss' ? inLoss || (value !== 0 && value !== null) : action || inLoss;
 }
 
-function wordsOf(line: JsonObject, length: number): string[] {
+function wordsOf(line: JsonRecord, length: number): string[] {
   const list = field(line, 'words');
   if (!Array.isArray(list) || list.length !== length) {
     throw new BadLine(`${shown(list)} for words`, `a list of ${length}, one for each token`);
@@ -152,7 +152,7 @@ function wordsOf(line: JsonObject, length: number): string[] {
   });
 }
 
-function partsOf(parts: JsonObject): (readonly [string, number])[] {
+function partsOf(parts: JsonRecord): (readonly [string, number])[] {
   const known: readonly string[] = REWARD_PARTS satisfies readonly RewardPart[];
   return Object.keys(parts)
     .sort((a, b) => known.indexOf(a) - known.indexOf(b))
@@ -162,7 +162,7 @@ function partsOf(parts: JsonObject): (readonly [string, number])[] {
     });
 }
 
-function passesText(line: JsonObject): (readonly [string, string])[] {
+function passesText(line: JsonRecord): (readonly [string, string])[] {
   const passes = objectsOf(line, 'passes');
   return passes.length === 0 ? [] : [['passes', `${passes.length} over the batch are in the file`]];
 }

@@ -1,13 +1,5 @@
-import {
-  BadLine,
-  extrasOf,
-  has,
-  idsOrNull,
-  type JsonObject,
-  numberOrNull,
-  numbersOrNull,
-  textOrNull,
-} from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine, extrasOf, has, idsOrNull, numberOrNull, numbersOrNull, textOrNull } from './jsonFields.ts';
 import type { Format } from './rolloutFormat.ts';
 import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
@@ -39,7 +31,7 @@ export const primeRl: Format = {
   read: (line) => [readSequence(line)],
 };
 
-function readSequence(line: JsonObject): RolloutRecord {
+function readSequence(line: JsonRecord): RolloutRecord {
   const ids = idsOrNull(line, 'token_ids');
   if (!ids) throw new BadLine('no token_ids', 'a list of ids');
   const channels = Object.entries(CHANNELS).flatMap(([key, channel]) => {

@@ -1,13 +1,5 @@
-import {
-  extrasOf,
-  flagOrNull,
-  has,
-  type JsonObject,
-  numberOrNull,
-  objectOf,
-  objectsOf,
-  textOrNull,
-} from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { extrasOf, flagOrNull, has, numberOrNull, objectOf, objectsOf, textOrNull } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
@@ -29,7 +21,7 @@ export const ragen: Format = {
   read: (line, context) => [readTrajectory(line, context)],
 };
 
-function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const metadata = objectOf(line, 'metadata');
   const segments = segmentsOf(piecesOfMessages(objectsOf(line, 'messages'), pattern));
   return bareRecord({

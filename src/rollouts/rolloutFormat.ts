@@ -1,4 +1,4 @@
-import type { JsonObject } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
 
@@ -14,7 +14,7 @@ export interface Format {
   readonly label: string; // for people
   readonly keys: string; // what a line has, in words
   /** Whether a line is of this format, by the keys that it has: their values may be null in any line. */
-  readonly recognises: (line: JsonObject) => boolean;
+  readonly recognises: (line: JsonRecord) => boolean;
   /** The rollouts of a line. Throws BadLine. */
-  readonly read: (line: JsonObject, context: ReadingContext) => readonly RolloutRecord[];
+  readonly read: (line: JsonRecord, context: ReadingContext) => readonly RolloutRecord[];
 }

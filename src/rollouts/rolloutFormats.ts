@@ -1,5 +1,6 @@
 import { agentR1 } from './agentR1.ts';
-import { BadLine, type JsonObject, keysText } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { BadLine, keysText } from './jsonFields.ts';
 import type { Format } from './rolloutFormat.ts';
 import { own } from './ownFormat.ts';
 import { primeRl } from './primeRl.ts';
@@ -13,7 +14,7 @@ import { verl } from './verl.ts';
 export const FORMATS: readonly Format[] = [own, verifiers, agentR1, ragen, primeRl, verl, trl, verifiersResults];
 
 /** The format a line is of. Throws BadLine where it is of none. */
-export function formatOf(line: JsonObject): Format {
+export function formatOf(line: JsonRecord): Format {
   const found = FORMATS.find((format) => format.recognises(line));
   if (found) return found;
   const known = FORMATS.map(({ label, keys }) => `${label} (${keys})`).join(', ');

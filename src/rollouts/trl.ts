@@ -1,4 +1,5 @@
-import { extrasOf, field, has, type JsonObject, numberOrNull } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { extrasOf, field, has, numberOrNull } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
@@ -24,7 +25,7 @@ export const trl: Format = {
   read: (line, context) => [readCompletion(line, context)],
 };
 
-function readCompletion(line: JsonObject, { pattern, wholeNumbers }: ReadingContext): RolloutRecord {
+function readCompletion(line: JsonRecord, { pattern, wholeNumbers }: ReadingContext): RolloutRecord {
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
   const columns = Object.keys(line);

@@ -1,3 +1,4 @@
+import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import {
   BadLine,
   extrasOf,
@@ -5,8 +6,6 @@ import {
   flagOrNull,
   has,
   idsOrNull,
-  isObject,
-  type JsonObject,
   numberOrNull,
   numbersOrNull,
   objectOf,
@@ -50,7 +49,7 @@ export const verifiers: Format = {
   },
 };
 
-function readTrace(episode: JsonObject, trace: JsonObject, context: ReadingContext): RolloutRecord {
+function readTrace(episode: JsonRecord, trace: JsonRecord, context: ReadingContext): RolloutRecord {
   const nodes = objectsOf(trace, 'nodes');
   const path = lastBranch(nodes);
   const { segments, tokens } = readPath(path, trace, context);
@@ -84,25 +83,25 @@ function readTrace(episode: JsonObject, trace: JsonObject, context: ReadingConte
 }
 
 /** The training step at which it was dispatched, or else the policy it began with. */
-function stepOf(run: JsonObject): number | null {
+function stepOf(run: JsonRecord): number | null {
   const work = objectOf(run, 'work');
   return numberOrNull(work, 'step') ?? numberOrNull(objectOf(work, 'policy'), 'start');
 }
 
 /** Rewards by name, times their weights; null where nothing was scored. */
-function readRewards(trace: JsonObject): (readonly [string, number])[] | null {
+function readRewards(trace: JsonRecord): (readonly [string, number])[] | null {
   const rewards = objectOf(trace, 'rewards');
   const parts = Object.keys(rewards).flatMap((name) => {
     const reward = field(rewards, name);
     if (reward === undefined) return [];
-    if (!isObject(reward)) throw new BadLine('a reward that is no object', '{"score": number, "weight": number}');
+    if (!isRecord(reward)) throw new BadLine('a reward that is no object', '{"score": number, "weight": number}');
     const score = numberOrNull(reward, 'score');
     return score === null ? [] : [[name, score * (numberOrNull(reward, 'weight') ?? 1)] as const];
   });
   return parts.length > 0 ? parts : null;
 }
 
-function parentOf(node: JsonObject, at: number): number | null {
+function parentOf(node: JsonRecord, at: number): number | null {
   const parent = numberOrNull(node, 'parent');
   // a parent stands before its children: no walk is endless
   if (parent !== null && !(Number.isInteger(parent) && parent >= 0 && parent < at)) {
@@ -111,29 +110,29 @@ function parentOf(node: JsonObject, at: number): number | null {
   return parent;
 }
 
-function countLeaves(nodes: readonly JsonObject[]): number {
+function countLeaves(nodes: readonly JsonRecord[]): number {
   const parents = new Set(nodes.map(parentOf));
   return nodes.filter((_, i) => !parents.has(i)).length;
 }
 
 /** The nodes from a root to the leaf that was written last. */
-function lastBranch(nodes: readonly JsonObject[]): JsonObject[] {
+function lastBranch(nodes: readonly JsonRecord[]): JsonRecord[] {
   const parents = nodes.map(parentOf);
-  const path: JsonObject[] = [];
+  const path: JsonRecord[] = [];
   for (let at: number | null = nodes.length - 1; at !== null && at >= 0; at = parents[at] ?? null) {
     path.unshift(nodes[at] ?? {});
   }
   return path;
 }
 
-function callsIn(path: readonly JsonObject[]): number | null {
+function callsIn(path: readonly JsonRecord[]): number | null {
   const calls = path.map((node) => callsOf(objectOf(node, 'message')).length);
   const sum = calls.reduce((total, count) => total + count, 0);
   return sum > 0 ? sum : null;
 }
 
 /** The segments and tokens along a branch. */
-function readPath(path: readonly JsonObject[], trace: JsonObject, { pattern }: ReadingContext) {
+function readPath(path: readonly JsonRecord[], trace: JsonRecord, { pattern }: ReadingContext) {
   const pieces: { piece: Piece; from: number | null; to: number | null }[] = [];
   const arrays = path.map(readNode);
   const words = wordsIn(objectOf(trace, 'info'));
@@ -185,7 +184,7 @@ interface NodeTokens {
 }
 
 /** The tokens a node adds. Throws BadLine where a list has another length than verifiers asks for. */
-function readNode(node: JsonObject): NodeTokens {
+function readNode(node: JsonRecord): NodeTokens {
   const ids = idsOrNull(node, 'token_ids') ?? [];
   const given = numbersOrNull(node, 'mask');
   const mask = given && given.length > 0 ? numbersOrNull(node, 'mask', ids.length) : null;

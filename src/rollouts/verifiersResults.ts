@@ -1,4 +1,5 @@
-import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, textOrNull } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { extrasOf, flagOrNull, has, numberOrNull, objectOf, textOrNull } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
@@ -24,7 +25,7 @@ export const verifiersResults: Format = {
   read: (line, context) => [readResult(line, context)],
 };
 
-function readResult(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+function readResult(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const metrics = objectOf(line, 'metrics');
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));

@@ -1,4 +1,5 @@
-import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, textOf, textOrNull } from './jsonFields.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
+import { extrasOf, flagOrNull, has, numberOrNull, textOf, textOrNull } from './jsonFields.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { isGlued, segmentsOf, split } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
@@ -24,7 +25,7 @@ export const verl: Format = {
   read: (line, context) => [readVerl(line, context)],
 };
 
-function readVerl(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+function readVerl(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const uid = textOrNull(line, 'uid');
   const group = uid === null ? null : groupOf(uid);
   const input = textOf(line, 'input');

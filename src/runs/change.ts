@@ -1,3 +1,4 @@
+import { isCount } from '../base/jsonRecord.ts';
 import { parseField } from '../config/config.ts';
 import { FIELDS, isFieldName, type RunConfig } from '../config/fields.ts';
 import { afterChanges, changedKnobs, isSome, type KnobChange } from '../config/knobChange.ts';
@@ -59,8 +60,6 @@ export function isChange(value: unknown): value is Change {
   if (!isCount(update) || typeof text !== 'string') return false;
   return (step === undefined && set === undefined) || (isCount(step) && isSet(set));
 }
-
-const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 
 /** Whether these are values of knobs that a run under way can take. */
 function isSet(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { isCount } from '../base/jsonRecord.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
@@ -278,6 +279,6 @@ function finite(value: unknown): number {
 }
 
 function count(value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  if (isCount(value)) return value;
   throw new CheckpointError(`A count of it reads ${String(value)}.`);
 }

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/configProblem.ts';
@@ -8,6 +8,7 @@ import { measure } from './runLog.ts';
 import type { Series } from './series.ts';
 
 const VERSION = 1;
+const MOST_UPDATES = 2 ** 32 - 1; // they are held in 32 bits
 
 /** A log that cannot be read; the message says which line, what was got, what is wanted and what to do. */
 export class LogError extends Error {
@@ -60,7 +61,7 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
       run = readRunLine(at, fields);
     }
     if (kind !== 'update') continue;
-    if (!isCount(update) || update <= last) {
+    if (!isCount(update) || update <= last || update > MOST_UPDATES) {
       throw odd(
         at,
         `update ${update === undefined ? 'nothing' : visible(JSON.stringify(update))} after ${last}`,
@@ -119,10 +120,6 @@ function fieldsOf(line: string): JsonRecord | null {
   } catch {
     return null;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < 2 ** 32;
 }
 
 function odd(at: string, got: string, want: string, remedy: string): LogError {

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/jsonRecord.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { visible } from '../base/visible.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseField } from '../config/config.ts';
@@ -192,7 +193,7 @@ class Judge {
   }
 
   #fields(at: string, value: unknown): Readonly<Record<string, unknown>> {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isRecord(value)) return value;
     this.#odd(at, gotOf(value), 'an object', 'Compare examples/sweep.json.');
     return {};
   }

@@ -1,3 +1,4 @@
+import { isCount, isRecord } from '../../base/jsonRecord.ts';
 import { visible } from '../../base/visible.ts';
 import { checksumOf } from '../../base/checksum.ts';
 import { chapterNamed, type ChapterId } from './chapters.ts';
@@ -43,8 +44,7 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
   } catch {
     return damaged(text.trim() === '' ? 'gotEmpty' : 'gotNoJson');
   }
-  const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  const { schema, version, chapter, name, handIn = 0, saved, results } = fields as Readonly<Record<string, unknown>>;
+  const { schema, version, chapter, name, handIn = 0, saved, results } = isRecord(value) ? value : {};
   if (schema !== SCHEMA) {
     const got: LearnMessage =
       typeof schema === 'string' ? { word: 'gotSchema', values: { schema: visible(schema) } } : { word: 'gotNoSchema' };
@@ -70,8 +70,6 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
     throw error;
   }
 }
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** A file that holds no results as the page saves them, and what it holds. */
 export function damagedFile(file: string, got: LearnMessage): FileProblem {

@@ -1,3 +1,4 @@
+import { isCount, isRecord } from '../../base/jsonRecord.ts';
 import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 import { exerciseNamed } from './chapters.ts';
 import { verdictOf, type Finding, type Verdict } from './exercise.ts';
@@ -31,7 +32,7 @@ export function verdictIn(results: Results, chapter: string, exercise: string): 
 
 /** Reads results from a file or from storage. Throws `Unable` on what is none: what was got, and what is wanted. */
 export function readResults(value: unknown): Results {
-  if (!isFields(value)) throw wrong('results', value, { word: 'wantResults' });
+  if (!isRecord(value)) throw wrong('results', value, { word: 'wantResults' });
   return Object.fromEntries(Object.entries(value).map(([key, result]) => [key, readResult(key, result)]));
 }
 
@@ -40,7 +41,7 @@ function readResult(key: string, value: unknown): Result {
   const exercise = exerciseNamed(chapter, id);
   const part = key.slice(0, LONGEST_KEY);
   if (!exercise || keyOf(chapter, id) !== key) throw new ExerciseError({ word: 'gotUnknown', values: { key: part } });
-  if (!isFields(value)) throw wrong(part, value, { word: 'wantFields' });
+  if (!isRecord(value)) throw wrong(part, value, { word: 'wantFields' });
   const { predicted, answer, numbers, tries, seed, backend, at } = value;
   const isChoice = (text: unknown): text is string => typeof text === 'string' && exercise.choices.includes(text);
   const field = (name: string, got: unknown, want: LearnMessage) => wrong(`${part}: ${name}`, got, want);
@@ -57,14 +58,9 @@ function readResult(key: string, value: unknown): Result {
   return { predicted, answer, numbers, tries, seed, backend, at };
 }
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-
 function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
   return (
-    isFields(value) &&
+    isRecord(value) &&
     Object.keys(value).length <= MOST_NUMBERS &&
     Object.values(value).every((n) => Number.isFinite(n))
   );

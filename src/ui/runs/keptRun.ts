@@ -1,3 +1,4 @@
+import { isCount, isTexts } from '../../base/jsonRecord.ts';
 import { parseConfig } from '../../config/config.ts';
 import { visible } from '../../base/visible.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
@@ -128,17 +129,9 @@ function isConfig(value: unknown): value is RunConfig {
   }
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
-}
-
 function isFork(value: unknown): value is NonNullable<Run['fork']> {
   const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
   return isCount(run) && isCount(update);
-}
-
-function isTexts(value: unknown): value is Readonly<Record<string, string>> {
-  return value instanceof Object && Object.values(value).every((text) => typeof text === 'string');
 }
 
 function areCurves(value: unknown): value is Readonly<Partial<Record<KeptMetric, Drawn>>> {
