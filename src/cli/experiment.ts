@@ -7,7 +7,8 @@ import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { resultFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';
 import { program } from './program.ts';
-import { ONE_RUN, runApart, serveOneRun, type RunMessage } from './oneRun.ts';
+import { ONE_RUN, serveOneRun } from './oneRun.ts';
+import { runsApart } from './runsApart.ts';
 
 const say = (line: string) => console.error(line);
 
@@ -27,29 +28,38 @@ async function main(args: readonly string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   const left = waiting.length;
   const began = performance.now();
-  const queue = waiting.entries();
-  const stopped = () => stop.signal.aborted;
+  const tell = (run: PlannedRun, words: string) =>
+    say(
+      `[${planned.length - left + waiting.indexOf(run) + 1}/${planned.length}] ${run.arm} seed ${run.seed}: ${words}`,
+    );
   let ended = 0;
   let failed = 0;
-  const work = async () => {
-    for (const [index, run] of queue) {
-      if (stopped()) return;
-      const name = `[${planned.length - left + index + 1}/${planned.length}] ${run.arm} seed ${run.seed}`;
-      const result = await runApart(run, (message) => say(`${name}: ${wording(message, run)}`), stop.signal);
-      ended++;
-      if (result) {
-        results.push(result);
-        files.append(result);
-      } else failed++;
-      const minutes = (((performance.now() - began) / ended) * (left - ended)) / 60_000;
-      if (ended < left && !stopped()) say(`  ${left - ended} of them left, about ${minutes.toFixed(1)} minutes`);
-    }
+  const tellEnd = (run: PlannedRun, words: string) => {
+    tell(run, words);
+    ended++;
+    const minutes = (((performance.now() - began) / ended) * (left - ended)) / 60_000;
+    if (ended < left) say(`  ${left - ended} of them left, about ${minutes.toFixed(1)} minutes`);
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, left) }, work));
+  await runsApart(waiting, {
+    ...{ jobs, signal: stop.signal },
+    onUpdate: (run, { update, success }) => tell(run, `${update}/${run.config.updates}${heldOut(run, success)}`),
+    keep: (_, result) => {
+      files.append(result);
+      return undefined;
+    },
+    onDone: (run, result) => {
+      results.push(result);
+      tellEnd(run, `done in ${result.seconds.toFixed(0)} s${heldOut(run, result.heldOut.at(-1)?.[1])}`);
+    },
+    onFailure: (run, why) => {
+      failed++;
+      tellEnd(run, `failed: ${why}`);
+    },
+  });
   console.log(await files.write(tableOf(plan, results)));
-  if (stopped()) say('Stopped. The same command goes on with the runs that are missing.');
+  if (stop.signal.aborted) say('Stopped. The same command goes on with the runs that are missing.');
   else if (failed > 0) say(`${failed} of ${left} runs failed. The same command tries them again.`);
-  return failed > 0 || stopped() ? 1 : 0;
+  return failed > 0 || stop.signal.aborted ? 1 : 0;
 }
 
 function sayWhyNotReused(run: PlannedRun, results: readonly RunResult[]): void {
@@ -58,19 +68,11 @@ function sayWhyNotReused(run: PlannedRun, results: readonly RunResult[]): void {
     say(`${run.arm} seed ${run.seed}: has a result with other settings (${differencesOf(old, run).join(', ')}).`);
 }
 
-function wording(message: RunMessage, run: PlannedRun): string {
-  const held = (success: number | undefined) =>
-    success === undefined
-      ? ''
-      : `, ${EVALUATION_WORDS[evaluationSetOf(run.config)].success.toLowerCase()} ${success.toFixed(3)}`;
-  switch (message.type) {
-    case 'update':
-      return `${message.update}/${run.config.updates}${held(message.success)}`;
-    case 'done':
-      return `done in ${message.result.seconds.toFixed(0)} s${held(message.result.heldOut.at(-1)?.[1])}`;
-    case 'failed':
-      return `failed: ${message.message}`;
-  }
+/** The success of an evaluation, in words that continue a line. */
+function heldOut({ config }: PlannedRun, success: number | undefined): string {
+  return success === undefined
+    ? ''
+    : `, ${EVALUATION_WORDS[evaluationSetOf(config)].success.toLowerCase()} ${success.toFixed(3)}`;
 }
 
 if (process.argv[2] === ONE_RUN) serveOneRun();

@@ -6,9 +6,15 @@ import type { RunEvent } from '../wire/events.ts';
 import { openSession } from '../session/session.ts';
 import { nodeHost } from './nodeHost.ts';
 
+/** How far a run is: its updates so far, and the success of its last evaluation. */
+export interface UpdateMessage {
+  readonly type: 'update';
+  readonly update: number;
+  readonly success: number | undefined;
+}
 /** What a process that has one run tells the one that queues them. */
 export type RunMessage =
-  | { readonly type: 'update'; readonly update: number; readonly success: number | undefined }
+  | UpdateMessage
   | { readonly type: 'done'; readonly result: RunResult }
   | { readonly type: 'failed'; readonly message: string };
 
@@ -61,35 +67,37 @@ export function serveOneRun(): void {
   });
 }
 
-/** One run in a process of its own: its memory goes back with it, and two use two cores. */
+/**
+ * One run in a process of its own: its memory goes back with it, and two use two cores. Rejects with the reason if it fails, or when
+ * the signal ends it.
+ */
 export function runApart(
   run: RunIdentity,
-  tell: (message: RunMessage) => void,
+  tell: (message: UpdateMessage) => void,
   signal: AbortSignal,
-): Promise<RunResult | null> {
+): Promise<RunResult> {
   const program = process.argv[1];
   if (program === undefined) throw new Error('Started without a program to start again.');
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = fork(program, [ONE_RUN], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       signal,
       killSignal: 'SIGKILL',
     });
     let result: RunResult | null = null;
-    let told = false; // how it ended
-    const fail = (message: string) => {
-      if (!told) tell({ type: 'failed', message });
-      told = true;
-    };
+    let failure: string | null = null; // what was told first
     child.on('message', (message: RunMessage) => {
-      if (message.type === 'done') result = message.result;
-      told ||= message.type !== 'update';
-      tell(message);
+      if (message.type === 'update') tell(message);
+      else if (message.type === 'done') result ??= message.result;
+      else failure ??= message.message;
     });
-    child.on('error', (error) => fail(signal.aborted ? 'stopped' : error.message));
+    child.on('error', (error) => {
+      failure ??= error.message;
+      if (child.pid === undefined) reject(error); // it could not be started, and never exits
+    });
     child.on('exit', (code, killed) => {
-      fail(`its process ended with ${killed ?? `code ${code ?? 'none'}`}`);
-      resolve(result);
+      if (result) resolve(result);
+      else reject(new Error(failure ?? `its process ended with ${killed ?? `code ${code ?? 'none'}`}`));
     });
     child.send(run);
   });

@@ -1,12 +1,12 @@
-import type { RunResult } from '../experiments/runResult.ts';
 import { runsOf, shardOf, type SweptRun } from '../sweeps/runs.ts';
 import { parseSweep, type Sweep } from '../sweeps/sweepFile.ts';
 import { sweepJson } from '../sweeps/sweepExports.ts';
 import { resultOf, sweepTable } from '../sweeps/sweepTable.ts';
 import { bars } from './bars.ts';
 import { callerPath, readWhole } from './files.ts';
-import { ONE_RUN, runApart, serveOneRun } from './oneRun.ts';
+import { ONE_RUN, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
+import { runsApart } from './runsApart.ts';
 import { stopping } from './stopSignal.ts';
 import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
 import { resultsIn, type SweepFiles, sweepFiles } from './sweepFiles.ts';
@@ -44,11 +44,11 @@ async function takeOver(folder: string, files: SweepFiles, say: (line: string) =
 
 /** Runs what has no result, each in a process of its own; the names of those that failed. */
 async function runAll(
-  sweep: Sweep,
+  { metric, take }: Sweep,
   runs: readonly SweptRun[],
   files: SweepFiles,
   { jobs, json }: Pick<SweepArguments, 'jobs' | 'json'>,
-  stop: AbortSignal,
+  signal: AbortSignal,
 ): Promise<readonly string[]> {
   const there = await files.read();
   const waiting = runs.filter((run) => !resultOf(run, there));
@@ -56,47 +56,29 @@ async function runAll(
   if (!json) console.error(`${runs.length} runs, ${before} of them done.`);
   const show = bars(process.stderr, json, { done: before, of: runs.length });
   const failed: string[] = [];
-  const stopped = () => stop.aborted;
   const began = performance.now();
-  const queue = waiting.values();
+  const nameOf = ({ arm, seed }: SweptRun) => `${arm} seed ${seed}`;
   let ended = 0;
-  const work = async () => {
-    for (const run of queue) {
-      if (stopped()) return;
-      const name = `${run.arm} seed ${run.seed}`;
-      const { result, words } = await runOne(run, sweep, stop, (done) => show.update(name, done, run.config.updates));
-      if (stopped() && !result) return;
-      if (result) await files.add(run.key, result);
-      else failed.push(`${name}: ${words}`);
-      ended++;
-      const seconds = ((performance.now() - began) / 1000 / ended) * (waiting.length - ended);
-      show.ended(name, words, { done: before + ended, of: runs.length, seconds });
-    }
+  const tell = (run: SweptRun, words: string) => {
+    ended++;
+    const seconds = ((performance.now() - began) / 1000 / ended) * (waiting.length - ended);
+    show.ended(nameOf(run), words, { done: before + ended, of: runs.length, seconds });
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, waiting.length) }, work));
+  await runsApart(waiting, {
+    ...{ jobs, signal },
+    onUpdate: (run, { update }) => show.update(nameOf(run), update, run.config.updates),
+    keep: ({ key }, result) => files.add(key, result),
+    onDone: (run, { metrics, seconds }) => {
+      const value = metrics[metric]?.[take];
+      tell(run, `${metric} ${value?.toFixed(3) ?? '–'} in ${seconds.toFixed(1)} s`);
+    },
+    onFailure: (run, why) => {
+      failed.push(`${nameOf(run)}: ${why}`);
+      tell(run, why);
+    },
+  });
   show.end();
   return failed;
-}
-
-/** One run, and how it ended in words. */
-async function runOne(
-  run: SweptRun,
-  { metric, take }: Sweep,
-  signal: AbortSignal,
-  update: (done: number) => void,
-): Promise<{ readonly result: RunResult | null; readonly words: string }> {
-  let words = '';
-  const result = await runApart(
-    run,
-    (message) => {
-      if (message.type === 'update') update(message.update);
-      if (message.type === 'failed') words = message.message;
-    },
-    signal,
-  );
-  if (!result) return { result, words };
-  const value = result.metrics[metric]?.[take];
-  return { result, words: `${metric} ${value?.toFixed(3) ?? '–'} in ${result.seconds.toFixed(1)} s` };
 }
 
 if (process.argv[2] === ONE_RUN) serveOneRun();

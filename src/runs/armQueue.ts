@@ -30,7 +30,7 @@ interface Under<Arm, News, Result> {
 }
 
 /**
- * The queue of arms, for everything that trains several: comparisons, experiments, lessons, the command line's sweeps. An arm is a run
+ * The queue of arms, for everything that trains several: comparisons, experiments, lessons, and the command line's experiments and sweeps. An arm is a run
  * to train: its configuration, seed and start. The queue begins arms in their order, pauses, goes on and cancels, and gives each failed
  * arm's successor a fresh trainer. It stores nothing: who keeps `left` and adds it to a new queue goes on after a reload.
  */

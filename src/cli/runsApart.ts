@@ -1,0 +1,51 @@
+import type { RunIdentity, RunResult } from '../experiments/runResult.ts';
+import { ArmQueue } from '../runs/armQueue.ts';
+import { runApart, type UpdateMessage } from './oneRun.ts';
+
+interface RunsApart<R extends RunIdentity> {
+  readonly jobs: number; // runs at a time
+  readonly signal: AbortSignal; // ends those under way and begins no other
+  readonly onUpdate: (run: R, message: UpdateMessage) => void;
+  readonly keep: (run: R, result: RunResult) => Promise<void> | undefined; // before the next run begins
+  readonly onDone: (run: R, result: RunResult) => void;
+  readonly onFailure: (run: R, why: string) => void;
+}
+
+/**
+ * Trains runs in their order, each in a process of its own. Resolves once none is left, or when the signal says so. Rejects, and ends what is
+ * under way, if a result can't be kept.
+ */
+export function runsApart<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
+  const { jobs, signal, onUpdate, keep, onDone, onFailure } = options;
+  return new Promise((resolve, reject) => {
+    const open = () => {
+      const ending = new AbortController();
+      const train = async (run: R, tell: (message: UpdateMessage) => void) => {
+        const result = await runApart(run, tell, ending.signal);
+        try {
+          await keep(run, result);
+        } catch (reason) {
+          stop(reason);
+        }
+        return result;
+      };
+      return { train, end: () => ending.abort() };
+    };
+    const queue = new ArmQueue<R, UpdateMessage, RunResult>(
+      open,
+      {
+        onNews: onUpdate,
+        onDone,
+        onFailure: (run, reason) => onFailure(run, reason instanceof Error ? reason.message : String(reason)),
+        onEnd: resolve,
+      },
+      { atOnce: jobs },
+    );
+    const stop = (reason: unknown) => {
+      reject(reason instanceof Error ? reason : new Error(String(reason)));
+      queue.cancel('A result could not be kept.');
+    };
+    signal.addEventListener('abort', () => queue.cancel('Stopped.'));
+    queue.add(signal.aborted ? [] : runs);
+  });
+}
