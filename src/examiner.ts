@@ -4,6 +4,7 @@ import { type Examination, examine, problemOf, readFile } from './written/examin
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
 import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
 import { virtualMachine } from './worker/virtualMachine.ts';
+import { writtenFile } from './worker/writtenFile.ts';
 import { declarationOf, sandboxFor } from './written/languages.ts';
 
 /** The worker that reads, checks and exports a person's environment: the page goes on whatever the environment does, and can end it. */
@@ -21,20 +22,23 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
     told = performance.now();
     post({ type: 'progress', share });
   };
-  /** Python takes seconds to start, on a slow connection minutes: it is said that something goes on. */
-  const open = async (declaration: Declaration) => {
-    const alive = setInterval(() => post({ type: 'progress', share: latest }), ALIVE_MS);
+  /** Says that something goes on, while it does: Python takes seconds to start, on a slow connection minutes. */
+  const alive = async <T>(wait: () => Promise<T>): Promise<T> => {
+    const telling = setInterval(() => post({ type: 'progress', share: latest }), ALIVE_MS);
     try {
-      return await sandboxFor(declaration, PAGE_RUNTIMES);
+      return await wait();
     } finally {
-      clearInterval(alive);
+      clearInterval(telling);
     }
   };
-  const examination = await examine(file, open, {
-    episodes,
-    seed,
-    onProgress,
-  });
+  const open = (declaration: Declaration) => alive(() => sandboxFor(declaration, PAGE_RUNTIMES));
+  const untrained = () =>
+    alive(async () => {
+      const { untrainedReward } = await import('./session/untrainedReward.ts');
+      const breathe = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+      return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), breathe });
+    });
+  const examination = await examine(file, open, { episodes, seed, onProgress, untrained });
   post({ type: 'checked', ...(exports ? await exported(file, examination) : { examination, zip: null }) });
 }
 

@@ -3,11 +3,14 @@ import { readFlags } from '../../tools/flags.mjs';
 import { decimal } from '../base/decimal.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport, faultsOf } from '../written/checker.ts';
+import { untrainedReward } from '../session/untrainedReward.ts';
+import { withUntrained } from '../written/examination.ts';
 import { placeIn } from '../domain/environmentFile.ts';
 import { refusePython } from '../written/exports/checkedExport.ts';
 import type { Declaration } from '../written/declaration.ts';
 import { tryExport, writeExport } from './exportEnvironment.ts';
 import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
+import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
 
 const MOST_EPISODES = 100_000;
@@ -33,8 +36,12 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   const { declaration, sandbox } = opened;
   if (out !== null) refusePython(declaration);
   const began = performance.now();
-  const report = await checkEnvironment(declaration, sandbox, { episodes, seed });
-  console.log(told(declaration, report, performance.now() - began, path.basename(file)));
+  const checked = await checkEnvironment(declaration, sandbox, { episodes, seed });
+  const ms = performance.now() - began;
+  const { report, untrained } = await withUntrained(checked, async () =>
+    untrainedReward(seed, { ...(await nodeHost(false)), ownEnvironment: opened.environment }),
+  );
+  console.log(told(declaration, { ...report, untrained }, ms, path.basename(file)));
   if (out !== null) {
     const names = await writeExport(out, opened, report);
     console.log(names ? `Exported to ${out}: ${names.join(', ')}.` : 'Nothing was exported. Fix the faults first.');
@@ -66,7 +73,12 @@ function read(args: readonly string[]): Asked {
   return { file, episodes, seed, out: given.export ?? null };
 }
 
-function told({ name, tools }: Declaration, report: CheckReport, ms: number, file: string): string {
+function told(
+  { name, tools }: Declaration,
+  report: CheckReport & { readonly untrained: number | null },
+  ms: number,
+  file: string,
+): string {
   const { tasks, maxTurns } = report.settled;
   const list = tools.map(
     ({ name: tool, parameters }) =>
@@ -75,7 +87,7 @@ function told({ name, tools }: Declaration, report: CheckReport, ms: number, fil
   const lines = [
     `${name}: ${list.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
     `${report.episodes} episodes, ${report.turns} turns in ${(ms / 1000).toFixed(1)} s. The longest prompt has ${report.longestPrompt} characters, the longest answer of a tool ${report.longestReply}.`,
-    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? 'none'}.`,
+    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? 'none'}${report.untrained === null ? '' : `, model before training ${report.untrained.toFixed(2)}`}.`,
   ];
   for (const { kind, text, line, episodes } of report.findings) {
     const at = line === null ? '' : placeIn(file, line);

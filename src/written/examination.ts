@@ -1,4 +1,4 @@
-import { type CheckReport, checkEnvironment } from './checker.ts';
+import { type CheckReport, checkEnvironment, faultsOf } from './checker.ts';
 import { classSettings, weightedReward } from './classSettings.ts';
 import { type EnvironmentFile, EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { Declaration } from './declaration.ts';
@@ -32,6 +32,8 @@ export type Examination =
       readonly problem: null;
       readonly report: CheckReport;
       readonly sample: Sample;
+      /** What a model earns before it has learned anything, as `report.chance` is counted; null where it was not played. */
+      readonly untrained: number | null;
       /** Episodes ended at a fault, so that few tasks were played. */
       readonly stopped: boolean;
     };
@@ -49,11 +51,19 @@ export function readFile(file: EnvironmentFile): Reading {
   }
 }
 
-/** Checks a file and plays one episode to look at. `open` opens a new sandbox with an environment in it. */
+/**
+ * Checks a file and plays one episode to look at. `open` opens a new sandbox with an environment in it. `untrained` plays a
+ * model that has learned nothing, and is called where the check found no fault; what it throws is listed as a finding.
+ */
 export async function examine(
   file: EnvironmentFile,
   open: (declaration: Declaration) => Promise<Sandbox>,
-  options: { readonly episodes: number; readonly seed: number; readonly onProgress: (share: number) => void },
+  options: {
+    readonly episodes: number;
+    readonly seed: number;
+    readonly onProgress: (share: number) => void;
+    readonly untrained: () => Promise<number>;
+  },
 ): Promise<Examination> {
   try {
     const declaration = declarationOf(file);
@@ -63,11 +73,28 @@ export async function examine(
     for (const few of FIRST_TASKS.filter((count) => count < episodes)) {
       const onProgress = () => options.onProgress(0); // it goes on, though nobody knows how long
       const report = await checkEnvironment(declaration, again, { episodes: few, seed, onProgress });
-      if (report.broken) return { problem: null, report, sample, stopped: true };
+      if (report.broken) return { problem: null, report, sample, untrained: null, stopped: true };
     }
-    return { problem: null, report: await checkEnvironment(declaration, again, options), sample, stopped: false };
+    const report = await checkEnvironment(declaration, again, options);
+    return { problem: null, ...(await withUntrained(report, options.untrained)), sample, stopped: false };
   } catch (error) {
     return { problem: problemOf(error) };
+  }
+}
+
+/** The report of a check, with what an untrained model earns. */
+export async function withUntrained(
+  report: CheckReport,
+  untrained: () => Promise<number>,
+): Promise<{ readonly report: CheckReport; readonly untrained: number | null }> {
+  if (faultsOf(report).length > 0) return { report, untrained: null };
+  try {
+    return { report, untrained: await untrained() };
+  } catch (error) {
+    const [text, line] =
+      error instanceof EnvironmentFileError ? [error.says, error.line] : [String((error as Error).message), null];
+    const finding = { kind: 'fault' as const, text: `Training can’t start: ${text}`, line, episodes: 1 };
+    return { report: { ...report, findings: [...report.findings, finding] }, untrained: null };
   }
 }
 

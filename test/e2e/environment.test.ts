@@ -88,6 +88,8 @@ test('a template is changed: an error shows at its line while it is typed, the c
   await check(page).getByRole('button', { name: 'Check' }).click();
   await check(page).locator('[data-testid="verdict"][data-faults="0"]').waitFor();
   expect(await page.locator('tr[data-player="expert"] .number').innerText()).toBe('1.00');
+  // a model that has learned nothing is played too
+  expect(await page.locator('tr[data-player="untrained"] .number').innerText()).toMatch(/^0\.\d\d$/);
   await page.getByTestId('sample').getByText('submit("').waitFor();
 
   // another template takes its place; the one before comes back, after a reload too

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
+import { faultsOf } from '../../src/written/checker.ts';
 import { examine, readFile } from '../../src/written/examination.ts';
 import { acting, sandboxOf } from './machine.ts';
 
-const options = { seed: 1, onProgress: () => undefined };
+const untrained = () => Promise.resolve(0.25);
+const options = { seed: 1, onProgress: () => undefined, untrained };
 const open = (source: string) => () => sandboxOf(source);
 const file = (text: string) => ({ name: 'mine.ts', text });
 const WORDS = readFileSync('public/environments/guessTheWord.ts', 'utf8');
@@ -14,9 +16,11 @@ test('a sound environment is played in full, says how far it is in order, and sh
     episodes: 100,
     seed: 1,
     onProgress: (share) => shares.push(share),
+    untrained,
   });
   if (found.problem) throw new Error(found.problem.says);
   expect(found.stopped).toBe(false);
+  expect(found.untrained).toBe(0.25);
   expect(found.report.episodes).toBe(300);
   expect(found.sample.by).toBe('expert');
   expect(found.sample.play.task).toEqual({ split: 'train', index: 0 });
@@ -31,6 +35,7 @@ test('one whose episodes break is played on two tasks only: what never ends take
   const found = await examine(file(source), open(source), { ...options, episodes: 1000 });
   if (found.problem) throw new Error(found.problem.says);
   expect(found.stopped).toBe(true);
+  expect(found.untrained).toBeNull(); // nobody plays a broken one
   expect(found.report.findings[0]).toMatchObject({ kind: 'fault', line: expect.any(Number) as number });
   expect(found.report.episodes).toBe(4); // by chance and with nonsense; it has no expert
 });
@@ -47,4 +52,15 @@ test('what keeps a file from being read or loaded has its line', async () => {
   expect(await examine(file(thrower), open(thrower), { ...options, episodes: 5 })).toMatchObject({
     problem: { line: 1 },
   });
+});
+
+test('a model that cannot begin is a fault with its reason', async () => {
+  const found = await examine(file(WORDS), open(WORDS), {
+    ...options,
+    episodes: 10,
+    untrained: () => Promise.reject(new Error('too long')),
+  });
+  if (found.problem) throw new Error(found.problem.says);
+  expect(found.untrained).toBeNull();
+  expect(faultsOf(found.report).map(({ text }) => text)).toEqual([expect.stringContaining('too long')]);
 });

@@ -113,7 +113,7 @@ function Found({ found }: { readonly found: Examination }) {
       </p>
     );
   }
-  const { report, stopped } = found;
+  const { report, untrained, stopped } = found;
   const faults = report.findings.filter(({ kind }) => kind === 'fault').length;
   const tasks = report.settled.tasks;
   return (
@@ -133,7 +133,7 @@ function Found({ found }: { readonly found: Examination }) {
           </li>
         ))}
       </ul>
-      {!report.broken && <Scores report={report} />}
+      {!report.broken && <Scores report={{ ...report, untrained }} />}
       <details className="deeper">
         <summary>About these numbers</summary>
         <p>

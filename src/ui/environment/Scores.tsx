@@ -3,11 +3,14 @@ import type { CheckReport } from '../../written/checker.ts';
 const PLAYERS = [
   { player: 'expert', doc: 'your expert' },
   { player: 'chance', doc: 'random calls' },
+  { player: 'untrained', doc: 'a model before training' },
   { player: 'nonsense', doc: 'broken calls' },
 ] as const;
 
+type Earned = Pick<CheckReport, 'expert' | 'chance' | 'nonsense'> & { readonly untrained: number | null };
+
 /** What each player earned on average, side by side. */
-export function Scores({ report }: { readonly report: CheckReport }) {
+export function Scores({ report }: { readonly report: Earned }) {
   const most = Math.max(1, ...PLAYERS.map(({ player }) => report[player] ?? 0));
   return (
     <table className="scores">

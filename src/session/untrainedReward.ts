@@ -1,0 +1,28 @@
+import { parseConfig } from '../config/config.ts';
+import { WRITTEN_PRESET } from '../config/presets.ts';
+import { rollout } from '../rl/rollout.ts';
+import { trainingTasks } from '../rl/trainer.ts';
+import type { Host } from './host.ts';
+import { openSession } from './session.ts';
+
+/**
+ * What a model earns on a person's environment before it has learned anything: the mean over one batch of training tasks,
+ * played by the model of a default run with random weights, at temperature 1 and under the grammar mask. The reward is that of
+ * `getReward()`, its parts weighted, as the check counts it: no format penalty and no reward of turns. The model computes on
+ * the CPU. Throws EnvironmentFileError with what is wrong in the file, and ConfigError where a default run isn't possible.
+ */
+export async function untrainedReward(
+  seed: number,
+  host: Pick<Host, 'now' | 'breathe'> & Pick<Required<Host>, 'ownEnvironment'>,
+): Promise<number> {
+  const config = parseConfig({ ...WRITTEN_PRESET.set, seed, warmStart: 'none', backend: 'cpu', outcomeReward: 1 });
+  const here = { ...host, gpu: undefined, shippedFile: () => Promise.resolve(null) };
+  const session = await openSession(config, here, () => undefined);
+  try {
+    const { policy, env } = session;
+    const { episodes } = await rollout(policy, env, trainingTasks(policy, config, 1), host.breathe);
+    return episodes.reduce((sum, { parts }) => sum + parts.outcome, 0) / episodes.length;
+  } finally {
+    session.dispose();
+  }
+}
