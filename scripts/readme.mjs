@@ -76,14 +76,14 @@ const IN_README = /** @type {const} */ ([
 /**
  * The README's results: task, success before and after, that of imitation, seconds, seeds.
  * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
- * @param {typeof import('../src/config/presetResults.ts').PRESET_RESULTS} measured
+ * @param {typeof import('../src/config/presetCards.ts').PRESET_CARDS} cards
  */
-export function resultsTable({ experiment, rows }, measured) {
+export function resultsTable({ experiment, rows }, cards) {
   const column = (/** @type {string} */ key) => experiment.columns.findIndex((each) => each.key === key);
   const lines = IN_README.map(([preset, task]) => {
     const of = (/** @type {string} */ arm, /** @type {string} */ key) =>
       share(rows.find((row) => row.arm.key === arm)?.cells[column(key)] ?? null);
-    const { seconds = NaN, seeds = NaN } = measured[preset] ?? {};
+    const { seconds = NaN, seeds = NaN } = cards[preset].result ?? {};
     return `| ${task} (\`${preset}\`) | ${of(preset, 'before')} → ${of(preset, 'after')} | ${of(`${preset}-imitation`, 'after')} | ${seconds} | ${seeds} |\n`;
   });
   return `| task | success before → after RL | imitation alone | seconds | seeds |\n| --- | ---: | ---: | ---: | ---: |\n${lines.join('')}`;
@@ -174,9 +174,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { chanceText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
   const table = learningTable(learned, DEFAULTS, { evaluationSetOf: evaluationSetOf, chanceText });
   writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
-  const { PRESET_RESULTS } = /** @type {typeof import('../src/config/presetResults.ts')} */ (
-    await load('config/presetResults.ts')
+  const { PRESET_CARDS } = /** @type {typeof import('../src/config/presetCards.ts')} */ (
+    await load('config/presetCards.ts')
   );
-  const short = resultsTable(learned, PRESET_RESULTS);
+  const short = resultsTable(learned, PRESET_CARDS);
   writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'results', short));
 }

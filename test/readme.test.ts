@@ -9,7 +9,7 @@ import { shippedTable } from '../src/experiments/resultTable.ts';
 import { inWords, MAPPING } from '../src/handover/mapping.ts';
 import { FIELD_DOCS } from '../src/config/fieldDocs.ts';
 import { DEFAULTS, FIELDS } from '../src/config/fields.ts';
-import { PRESET_RESULTS } from '../src/config/presetResults.ts';
+import { PRESET_CARDS } from '../src/config/presetCards.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const inFolder = (folder: string) =>
@@ -38,7 +38,7 @@ const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, 
 test('README and docs/results.md say what was learned as the shipped runs have it; when they do not: npm run readme', () => {
   const page = readFileSync('docs/results.md', 'utf8');
   expect(page).toBe(withTable(page, 'learning', learnedTable));
-  const short = resultsTable(shippedTable('learning', learned), PRESET_RESULTS);
+  const short = resultsTable(shippedTable('learning', learned), PRESET_CARDS);
   expect(readme).toBe(withTable(readme, 'results', short));
   // worked by hand from public/experiments: eight seeds of Sokoban before, after, and after imitation
   expect(short).toMatch(/`sokoban`\) \| \.11 ± \.04 → \.79 ± \.05 \| \.88 ± \.01 \| \d+ \| 8 \|/);

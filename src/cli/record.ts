@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { readFlags } from '../../tools/flags.mjs';
 import { ConfigError } from '../config/configProblem.ts';
 import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
-import { PRESETS, type PresetName } from '../config/presets.ts';
-import { RECORDINGS, recordedConfig, recordingFile } from '../config/recordings.ts';
+import { type PresetName, presetNamed, PRESETS } from '../config/presets.ts';
+import { recordedConfig, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
 import type { Health } from '../domain/health.ts';
 import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
@@ -53,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Trains a preset and writes its recording; returns its kilobytes. */
 async function record(preset: PresetName, model: string | null): Promise<number> {
-  const plan = RECORDINGS[preset];
+  const plan = presetNamed(preset).recording ?? {};
   const config = recordedConfig(preset);
   if (plan.beside !== undefined && model === null)
     throw new ConfigError([`record: ${preset}: got no --model; want the file of ${plan.beside}.\n  ${USAGE}`]);

@@ -5,6 +5,14 @@ import { TEXT_AGENT_SIZES } from './textAgent.ts';
 interface Preset {
   readonly label: string;
   readonly set: Partial<RunConfig>;
+  readonly recording?: RecordingPlan; // in `public/recordings`; without, all of its updates were recorded
+}
+
+/** How a preset was recorded. `npm run record` does it, on the CPU and with seed 7. */
+interface RecordingPlan {
+  readonly updates?: number; // where they are fewer than the preset's
+  readonly facts?: string; // a shipped file, in the place of a person's own
+  readonly beside?: string; // the checkpoint that the run learned beside, as a sentence names it
 }
 
 // Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike there, the reward doesn't first rise
@@ -138,6 +146,9 @@ export function onServer({ model }: Partial<RunConfig>): Partial<RunConfig> {
   return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
 }
 
+/** The checkpoint that presets beside one were recorded with. */
+const SMOLLM2 = 'SmolLM2-135M-Instruct';
+
 // A checkpoint that the person opens, with LoRA adapters. Without training it calls no tool. So it first imitates calls for some steps,
 // and later gets a small reward for each well-formed call.
 const ADAPTED = {
@@ -163,7 +174,7 @@ const ADAPTED = {
   updates: 30,
 } as const satisfies Partial<RunConfig>;
 
-/** The presets: named sets of knob values. presetDocs.ts says what each one shows. An algorithm is a set of knob values too, not a class. */
+/** The presets: named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values too, not a class. */
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
@@ -180,6 +191,7 @@ export const PRESETS = {
   },
   'your-facts': {
     label: 'Your facts · PPO',
+    recording: { facts: 'worlds/sample.csv' },
     set: { ...SEARCH, env: 'your-facts', evaluation: 'full' },
   },
   'frozen-lake': {
@@ -188,6 +200,7 @@ export const PRESETS = {
   },
   sokoban: {
     label: 'Sokoban · PPO',
+    recording: { updates: 60 },
     set: { ...WALK, env: 'sokoban', turnCost: 0.01, updates: 240 },
   },
   bandit: {
@@ -208,6 +221,7 @@ export const PRESETS = {
   },
   'document-search': {
     label: 'Document search · PPO',
+    recording: { updates: 40 },
     set: {
       ...SEARCH,
       env: 'document-search',
@@ -223,6 +237,7 @@ export const PRESETS = {
   },
   'number-hunt-text': {
     label: 'Number hunt in text · REINFORCE',
+    recording: { updates: 30 },
     // Each guess is paid by itself, and no baseline is subtracted. With GRPO, every learning rate that was high enough to learn also broke the form of the calls (docs/journal/learning.md).
     set: {
       ...TEXT,
@@ -240,23 +255,28 @@ export const PRESETS = {
   },
   'calculator-text': {
     label: 'Calculator in text · GRPO',
+    recording: { updates: 30 },
     set: { ...TEXT, env: 'calculator' },
   },
   'search-text': {
     label: 'Multi-hop search in text · GRPO',
+    recording: { updates: 30 },
     // at a lower rate it takes twice as many updates
     set: { ...TEXT, env: 'multi-hop', learningRate: 5e-4, klCoef: 0 },
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
+    recording: { beside: SMOLLM2, updates: 10 },
     set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 }, // no reward for calls: after imitation it calls the tool anyway
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',
+    recording: { beside: SMOLLM2, updates: 4 },
     set: { ...ADAPTED, env: 'number-hunt', maxTurns: 4 },
   },
   'smollm2-search': {
     label: 'SmolLM2 · search',
+    recording: { beside: SMOLLM2 },
     // One hop, because on two hops it learned nothing in eleven updates. If calls are paid, or turns cost nothing, it looks up the same fact again and again (docs/journal/learning.md).
     set: {
       ...ADAPTED,
@@ -310,10 +330,12 @@ export const PRESETS = {
   },
   rlhf: {
     label: 'Preferences · RLHF with KL',
+    recording: { updates: 20 },
     set: { ...JUDGED, klCoef: 0.5 },
   },
   'rlhf-hack': {
     label: 'Preferences · reward hacking without KL',
+    recording: { updates: 20 },
     set: JUDGED,
   },
   'noisy-hunt': {
@@ -335,7 +357,7 @@ export type PresetName = keyof typeof PRESETS;
 /** The name of the preset that a run's knobs are compared with: one of PRESETS, or the preset for an environment that a person wrote. */
 export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
 
-/** The label and the knobs of a preset. */
+/** The label and the knobs of a preset, and how it was recorded. */
 export function presetNamed(name: RunPreset): Preset {
   return name === YOUR_ENVIRONMENT ? WRITTEN_PRESET : PRESETS[name];
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { meanInterval, shareInterval } from '../../src/base/inference.ts';
 import { ENV_NAMES } from '../../src/config/environments.ts';
-import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../src/config/presetChoice.ts';
-import { PRESET_RESULTS, type PresetResult } from '../../src/config/presetResults.ts';
+import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup, type PresetResult } from '../../src/config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
 import { summaryOf } from '../../src/experiments/statistics.ts';
@@ -14,14 +13,14 @@ import { expertScenes } from '../scenes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const measured = NAMES.flatMap((name): [PresetName, PresetResult][] => {
-  const result = PRESET_RESULTS[name];
+  const result = PRESET_CARDS[name].result;
   return result && result.from !== 'journal' ? [[name, result]] : [];
 });
 
 test('no shelf is empty, and what is learned is said in a line, of each preset another', () => {
-  const groups = new Set<PresetGroup>(NAMES.map((name) => PRESET_CHOICE[name].group));
+  const groups = new Set<PresetGroup>(NAMES.map((name) => PRESET_CARDS[name].group));
   expect([...groups].sort()).toEqual(Object.keys(PRESET_GROUPS).sort());
-  const lines = NAMES.map((name) => PRESET_CHOICE[name].learns);
+  const lines = NAMES.map((name) => PRESET_CARDS[name].learns);
   expect(new Set(lines).size).toBe(NAMES.length);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(72); // two lines of a card on a phone
 });
@@ -61,7 +60,7 @@ test('what the calculator of SmolLM2 is expected to come to is what the records 
   const at = (when: string) => own.filter((row) => row.eval === when).map((row) => row.success ?? NaN);
   const after = summaryOf(at('end'));
   const interval = meanInterval(after);
-  const result = PRESET_RESULTS['smollm2-calculator'];
+  const result = PRESET_CARDS['smollm2-calculator'].result;
   expect(at('end')).toHaveLength(result?.seeds ?? 0);
   expect(PRESETS['smollm2-calculator'].set.updates).toBe(20); // which the records end after
   expect(at('before')).toEqual([result?.before]);
@@ -79,7 +78,7 @@ test('what the search of SmolLM2 is expected to come to is what the records of a
     own.filter((row) => row['update'] === update).flatMap((row) => (row['eval/success'] === undefined ? [] : [Number(row['eval/success'])])); // prettier-ignore
   const after = summaryOf(at(14));
   const interval = meanInterval(after);
-  const result = PRESET_RESULTS['smollm2-search'];
+  const result = PRESET_CARDS['smollm2-search'].result;
   expect(at(14)).toHaveLength(result?.seeds ?? 0);
   expect(at(0)).toHaveLength(result?.seeds ?? 0);
   expect(PRESETS['smollm2-search'].set.updates).toBe(14);
@@ -131,7 +130,7 @@ test('where seeds differ by all there is, no interval is made of it', () => {
 });
 
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
-  const sure = PRESET_RESULTS['multi-hop'];
+  const sure = PRESET_CARDS['multi-hop'].result;
   if (!sure) throw new Error('it was measured');
   expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
     sure: 'no interval',
@@ -152,7 +151,7 @@ test('a result never says more than was measured: no interval without seeds enou
 test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {
   expect(timeWords('your-facts', null)).toBeNull();
   expect(timeWords('calculator', null)?.text).toBe('15 s on a server');
-  const { seconds: hunt } = PRESET_RESULTS['number-hunt'] ?? { seconds: NaN };
+  const { seconds: hunt } = PRESET_CARDS['number-hunt'].result ?? { seconds: NaN };
   // 160 updates of twice the time that they took where it was measured
   const here = { preset: 'number-hunt', secondsAnUpdate: (2 * hunt) / 160 } as const;
   expect(timeWords('calculator', here)?.text).toBe('about 30 s here');

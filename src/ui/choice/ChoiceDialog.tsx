@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../config/presetChoice.ts';
+import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup } from '../../config/presetCards.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -52,7 +52,7 @@ export function ChoiceDialog() {
               {label} <span className="faint">{doc}</span>
             </h3>
             <ul>
-              {NAMES.filter((name) => PRESET_CHOICE[name].group === group).map((name) => (
+              {NAMES.filter((name) => PRESET_CARDS[name].group === group).map((name) => (
                 <li key={name}>
                   <PresetCard preset={name} chosen={name === chosen} here={here} choose={choose} />
                 </li>

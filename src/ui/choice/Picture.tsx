@@ -1,5 +1,5 @@
 import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
-import { PRESET_CHOICE, type PresetGroup } from '../../config/presetChoice.ts';
+import { PRESET_CARDS, type PresetGroup } from '../../config/presetCards.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { BoardScene } from './BoardScene.tsx';
@@ -24,7 +24,7 @@ const MARKS: Partial<Record<PresetGroup, string>> = {
  */
 export function Picture({ preset }: { readonly preset: PresetName }) {
   const { env, language, model } = presetConfig(preset);
-  const { group } = PRESET_CHOICE[preset];
+  const { group } = PRESET_CARDS[preset];
   const mark = MARKS[group];
   const chat = language === 'text' && ENVIRONMENTS[env].text;
   return (

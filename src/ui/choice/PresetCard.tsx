@@ -1,6 +1,4 @@
-import { PRESET_CHOICE } from '../../config/presetChoice.ts';
-import { PRESET_DOCS } from '../../config/presetDocs.ts';
-import { PRESET_RESULTS } from '../../config/presetResults.ts';
+import { PRESET_CARDS } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { Picture } from './Picture.tsx';
 import { expected, type HereTimed, timeWords } from './presetTimes.ts';
@@ -14,7 +12,7 @@ interface Props {
 
 /** A preset with its picture, what is learned in it, what it came to and how long that took. */
 export function PresetCard({ preset, chosen, here, choose }: Props) {
-  const result = PRESET_RESULTS[preset];
+  const { doc, learns, result } = PRESET_CARDS[preset];
   const words = result && expected(result);
   const time = timeWords(preset, here);
   return (
@@ -23,12 +21,12 @@ export function PresetCard({ preset, chosen, here, choose }: Props) {
       className="preset-card"
       data-preset={preset}
       aria-pressed={chosen}
-      title={PRESET_DOCS[preset]}
+      title={doc}
       onClick={() => choose(preset)}
     >
       <Picture preset={preset} />
       <b>{PRESETS[preset].label}</b>
-      <span className="small soft">{PRESET_CHOICE[preset].learns}</span>
+      <span className="small soft">{learns}</span>
       <span className="small card-result">
         {words ? (
           <>

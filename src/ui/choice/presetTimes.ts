@@ -1,5 +1,4 @@
-import type { PresetResult } from '../../config/presetResults.ts';
-import { PRESET_RESULTS } from '../../config/presetResults.ts';
+import { PRESET_CARDS, type PresetResult } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/numberText.ts';
@@ -35,9 +34,9 @@ export function timeWords(
   preset: PresetName,
   here: HereTimed | null,
 ): { readonly text: string; readonly hint: string } | null {
-  const measured = PRESET_RESULTS[preset]?.seconds;
+  const measured = PRESET_CARDS[preset].result?.seconds;
   if (measured === undefined) return null;
-  const known = here && PRESET_RESULTS[here.preset]?.seconds;
+  const known = here && PRESET_CARDS[here.preset].result?.seconds;
   if (here && known) {
     const factor = (here.secondsAnUpdate * presetConfig(here.preset).updates) / known;
     const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;

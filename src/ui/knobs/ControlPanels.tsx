@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, type RefObject, useState, useId, useMemo, type ReactNode } from 'react';
-import { PRESET_DOCS } from '../../config/presetDocs.ts';
+import { presetDoc } from '../../config/presetCards.ts';
 import { useConfig, presetConfig } from './configStore.ts';
 import { useFactsOpen } from './factsStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -56,7 +56,7 @@ export function ControlPanels() {
         <ChangedKnobs />
       </div>
       <div className="controls-scroll" ref={scroll}>
-        <p className="soft preset-doc">{PRESET_DOCS[preset]}</p>
+        <p className="soft preset-doc">{presetDoc(preset)}</p>
         <ControlNotes />
         <AlgorithmPanel />
         <KnobGroup group="masks" title="Masks" open>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
-import { PRESET_DOCS } from '../../config/presetDocs.ts';
+import { presetDoc } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
@@ -71,7 +71,7 @@ function Training({ given }: { readonly given: PickedModel }) {
           ))}
         </select>
       </label>
-      <p className="small soft">{PRESET_DOCS[preset]}</p>
+      <p className="small soft">{presetDoc(preset)}</p>
       <div className="train-knobs">
         {KNOBS.map((name) => (
           <TrainKnob key={name} name={name} value={config[name]} turn={(value) => turn({ [name]: value })} />

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
-import { PRESETS } from '../../config/presets.ts';
-import { recordedPreset, RECORDINGS } from '../../config/recordings.ts';
+import { presetNamed, PRESETS } from '../../config/presets.ts';
+import { recordedPreset } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/numberText.ts';
@@ -58,7 +58,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   const { playing, at } = useReplay();
   const chosen = useConfig((s) => recordedPreset(s.preset));
   const { name, begun, series, backend } = recording;
-  const { beside } = RECORDINGS[chosen];
+  const { beside } = presetNamed(chosen).recording ?? {};
   const all = presetConfig(chosen).updates;
   const part = begun.updates < all ? `, the first ${begun.updates} of ${all} updates` : '';
   const updates = recording.batches.map(({ batch }) => batch.update);

@@ -1,6 +1,5 @@
 import { useEffect } from 'react';
-import type { PresetName } from '../../config/presets.ts';
-import { RECORDINGS } from '../../config/recordings.ts';
+import { type PresetName, presetNamed } from '../../config/presets.ts';
 import { useAddress } from '../address/address.ts';
 import { noteAddress } from '../address/lastAddress.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
@@ -28,7 +27,7 @@ export function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: P
   useSpace(isOwn);
   return (
     <div className="duel-buttons">
-      {RECORDINGS[preset].beside === undefined ? (
+      {presetNamed(preset).recording?.beside === undefined ? (
         <button
           type="button"
           className={done ? '' : 'primary'}
