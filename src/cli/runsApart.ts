@@ -12,8 +12,8 @@ interface RunsApart<R extends RunIdentity> {
 }
 
 /**
- * Trains runs in their order, each in a process of its own. Resolves once none is left, or when the signal says so. Rejects, and ends what is
- * under way, if a result can't be kept.
+ * Trains runs in their order, each in a process of its own. Resolves once none is left, or when the signal says so. If a result can't be
+ * kept, it ends the runs under way and rejects.
  */
 export function runsApart<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
   const { jobs, signal, onUpdate, keep, onDone, onFailure } = options;

@@ -30,9 +30,9 @@ interface Under<Arm, News, Result> {
 }
 
 /**
- * The queue of arms, for everything that trains several: comparisons, experiments, lessons, and the command line's experiments and sweeps. An arm is a run
- * to train: its configuration, seed and start. The queue begins arms in their order, pauses, goes on and cancels, and gives each failed
- * arm's successor a fresh trainer. It stores nothing: who keeps `left` and adds it to a new queue goes on after a reload.
+ * The queue of arms for everything that trains several: comparisons, experiments, lessons, and the command line's experiments and sweeps.
+ * An arm is a run to train: its configuration, seed and start. The queue begins arms in their order, pauses, goes on and cancels; after a
+ * failure the next arm gets a fresh trainer. It stores nothing: who stores `left` and adds it to a new queue goes on after a reload.
  */
 export class ArmQueue<Arm, News, Result> {
   readonly #make: () => Trainer<Arm, News, Result>;
