@@ -61,13 +61,16 @@ const ended = (update: number): RunEvent[] => [
 
 test('an experiment that a page of an older version stored goes on: finished runs stay, the one under way starts over, order stays', async () => {
   items.set(KEY, STORED);
-  const { resumeStored, state, seeds } = await page();
+  const { resumeStored, state, seeds, pause, resume } = await page();
   expect(state().mode).toBe('running');
   resumeStored();
   await vi.waitFor(() => expect(begun()).toBe(1));
   expect(state().note).toContain('ppo-both, seed 2');
   expect(starts()).toMatchObject([{ seed: 2, updates: 5, backend: 'cpu', estimator: 'gae' }]);
   await begin();
+  pause();
+  resume(); // nothing is queued twice
+  await vi.waitFor(() => expect(workers.asked.slice(-2).map(({ type }) => type)).toEqual(['pause', 'run']));
   await say({ type: 'metrics', update: 1, values: { 'rollout/success': 0.25 } });
   await vi.waitFor(() => expect(state().under).toMatchObject({ update: 1, updates: 5, success: [0.25] }));
   await say(...ended(5));
@@ -104,14 +107,20 @@ test('an experiment that is paused stays so over a reload; a run that fails is k
   expect([state().mode, workers.made.map(({ terminated }) => terminated)]).toEqual(['idle', [false, true, true]]);
 });
 
-test('an experiment waits while another tab has the queue, then goes on with what that one has left', async () => {
-  items.set(KEY, STORED);
+/** A browser in which another tab has the queue; returns what has it give it up. */
+function otherTab(): () => void {
   let free: () => void = () => undefined;
   const request = (lock: string, then: () => Promise<void>) => {
     if (lock === KEY) free = () => void then(); // those of workers are never granted: they live
     return new Promise<void>(() => undefined);
   };
   vi.stubGlobal('navigator', { locks: { request } });
+  return () => free();
+}
+
+test('an experiment waits while another tab has the queue, then goes on with what that one has left', async () => {
+  items.set(KEY, STORED);
+  const free = otherTab();
   const { resumeStored, state } = await page();
   resumeStored();
   await vi.waitFor(() => expect(state().mode).toBe('elsewhere'));
@@ -121,6 +130,19 @@ test('an experiment waits while another tab has the queue, then goes on with wha
   free();
   await vi.waitFor(() => expect(begun()).toBe(1));
   expect([state().mode, starts().map(({ seed }) => seed)]).toEqual(['running', [3]]);
+});
+
+test('an experiment that is paused while it waits for its turn does not begin when its turn comes, but when it is resumed', async () => {
+  items.set(KEY, STORED);
+  const free = otherTab();
+  const { resumeStored, state, pause, resume } = await page();
+  resumeStored();
+  pause();
+  free();
+  await new Promise(setImmediate);
+  expect([state().mode, begun()]).toEqual(['paused', 0]);
+  resume();
+  await vi.waitFor(() => expect(begun()).toBe(1));
 });
 
 /** The comparison of two arms on each of two seeds, under way. */

@@ -109,7 +109,9 @@ async function hold(): Promise<void> {
   // absent on plain http: then nothing keeps two tabs apart
   const { locks } = navigator as Partial<Navigator>;
   if (!locks) return;
-  const waits = setTimeout(() => useExperiments.setState({ mode: 'elsewhere' }), SHOW_MS);
+  const waits = setTimeout(() => {
+    if (useExperiments.getState().mode === 'running') useExperiments.setState({ mode: 'elsewhere' });
+  }, SHOW_MS);
   await new Promise<void>((granted) => {
     void locks.request(LOCK, () => {
       granted();
