@@ -45,7 +45,7 @@ describe('the arguments of experiment', () => {
     expect(problemsOf('ablation', '--arms', 'ppo')[0]).toMatch(/got ppo; want some of ppo-both/);
     expect(problemsOf('ablation', '--backend', 'quantum')[0]).toMatch(/--backend: got quantum; want one of auto/);
     expect(problemsOf('ablation', '--out')[0]).toMatch(/--out: got nothing; want a value/);
-    expect(problemsOf('ablation', '--seeds', 'x', '--jobs', '0.5', '--updates', '-1')).toHaveLength(3);
+    expect(problemsOf('ablation', '--seeds', 'x', '--jobs', '0.5', '--updates', '-1')).toHaveLength(4); // and the usage
   });
 });
 
