@@ -57,7 +57,7 @@ test('an arm of an experiment ends with the very weights and numbers that the co
   expect(await Promise.all(results.map(numbersOf))).toEqual([wanted()]);
 });
 
-test('so do the arms of a comparison, which begin with the same weights', async () => {
+test('the arms of a comparison begin with the same weights, and end with those that the command line gives them', async () => {
   const { runComparison, useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
   await runComparison({ title: '', arms: ['A', 'B'].map((label) => ({ label, config })), fork: undefined });
   const { results, state, problem } = useComparison.getState();
@@ -67,7 +67,7 @@ test('so do the arms of a comparison, which begin with the same weights', async 
   expect(await Promise.all(numbers)).toEqual([wanted(), wanted()]);
 });
 
-test('so does the arm of a lesson, which the lab trains an update at a time', async () => {
+test('the arm of a lesson ends with the weights that the command line gives it, though the lab trains it an update at a time', async () => {
   const { trainArms } = await import('../../src/ui/learn/exerciseTraining.ts');
   const { currentRun } = await import('../../src/ui/run/liveRun.ts');
   const told: number[] = [];
@@ -82,4 +82,27 @@ test('so does the arm of a lesson, which the lab trains an update at a time', as
   if (!run) throw new Error('want a run');
   expect(seen?.curves.get('rollout/success')).toEqual(Array.from(run.series.get('rollout/success')?.points.y ?? []));
   expect(await numbersOf(resultOf(run, planned, 1))).toEqual(wanted());
+});
+
+test('the arms of a fork begin with the weights of the run in the lab, and end with those that it would have', async () => {
+  const { begin } = await import('../../src/ui/learn/chapterActions.ts');
+  const { useLive } = await import('../../src/ui/run/liveStore.ts');
+  const { step } = await import('../../src/ui/run/transport.ts');
+  const { forkRun } = await import('../../src/ui/comparisons/recipes.ts');
+  const { useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
+  const { run } = useLive.getState();
+  begin('bandit', config, false);
+  await vi.waitFor(() => expect(useLive.getState().run).toBeGreaterThan(run), { timeout: 60_000 });
+  step();
+  await vi.waitFor(() => expect(useLive.getState()).toMatchObject({ update: 1, stepping: false }), { timeout: 60_000 });
+  const before = await weights();
+  await forkRun('filterTopP', 0.7, UPDATES - 1); // without a filter this knob changes nothing
+  const { results, problem } = useComparison.getState();
+  expect(problem).toBe('');
+  expect(results.map(({ checksum, began, run: { update } }) => [checksum, began, update])).toEqual(
+    [1, 2].map(() => [before, 1, UPDATES]),
+  );
+  expect(await weights()).toBe(ended.weights);
+  const [a, b] = results.map(({ run: { series } }) => series.get('actor/grad_norm')?.points.y);
+  expect(a).toEqual(b);
 });
