@@ -1,33 +1,13 @@
 import { expect, test } from 'vitest';
-import { findKernelSet, KERNEL_SET_NAMES, kernelSetNamed, knobOfOldName } from '../src/config/kernelChoice.ts';
+import { findKernelSet, KERNEL_SET_NAMES, kernelSetNamed } from '../src/config/kernelChoice.ts';
 import * as kernels from '../src/gpu/kernels/index.ts';
 import { defaultSet, partsOf } from '../src/model/gpu/kernelSets.ts';
 
-test('a set is found by its name, and by the names that older pages wrote for the same kernels', () => {
+test('a set is found by its name; a name that is no set is refused with those that are', () => {
   for (const set of KERNEL_SET_NAMES) expect(kernelSetNamed(set)).toBe(set);
-  expect(findKernelSet('barrier-free')).toBe('plain');
-  expect(findKernelSet('workgroup-products')).toBe('shared');
-  expect(findKernelSet('workgroup+barrier-free+workgroup+slabs')).toBe('shared');
-  expect(findKernelSet('broadcast-8')).toBe('shared');
-});
-
-test('a name that is no set is refused with those that are', () => {
   for (const name of ['', 'fastest', 'broadcast-4', 'workgroup', 'workgroup+slabs', 'constructor']) {
-    expect(findKernelSet(name), name).toBeUndefined(); // kernels that rounded differently are gone, and are not taken for others
+    expect(findKernelSet(name), name).toBeUndefined();
     expect(() => kernelSetNamed(name), name).toThrow(/plain, shared/);
-  }
-});
-
-test('a knob of an older page means the set nearest to it, auto where what it names is gone, and other text is none', () => {
-  expect(knobOfOldName('barrier-free')).toBe('plain');
-  for (const shared of ['workgroup', 'workgroup-products', 'workgroup+barrier-free+workgroup+slabs', 'broadcast-8']) {
-    expect(knobOfOldName(shared), shared).toBe('shared');
-  }
-  for (const gone of ['broadcast-4', 'workgroup+broadcast-8+barrier-free', 'broadcast-8+slabs']) {
-    expect(knobOfOldName(gone), gone).toBe('auto');
-  }
-  for (const odd of ['', 'turbo', 'workgroup+turbo', 'safe', 'constructor']) {
-    expect(knobOfOldName(odd), odd).toBeUndefined();
   }
 });
 

@@ -1,7 +1,7 @@
 import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import { FormatError } from '../formats/formatProblem.ts';
 import { decodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
-import { CHAT_TOKENIZER_KEYS, CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
+import { CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { unpackedRun } from '../runs/packed.ts';
 import { FILES, type Files } from './checkpointFolder.ts';
@@ -83,17 +83,14 @@ function readOurs(files: Files): PackedRun {
   }
 }
 
-/** The chat tokenizer of a text run, by its key in the manifest. Tokenizer and template are files of the folder. Null if the run uses words. */
+/** The chat tokenizer of a text run. Tokenizer and template are files of the folder. Null if the run uses words. */
 function chatTokenizerOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
-  for (const name of CHAT_TOKENIZER_KEYS) {
-    const chatTokenizer = field(checkpoint, name);
-    if (!isRecord(chatTokenizer)) continue;
-    const missing = [FILES.tokenizer, FILES.template].filter((file) => !files.has(file));
-    if (missing.length > 0) throw absent(missing);
-    const text = (file: string) => new TextDecoder().decode(files.get(file));
-    return { [name]: { ...chatTokenizer, tokenizer: text(FILES.tokenizer), template: text(FILES.template) } };
-  }
-  return null;
+  const chatTokenizer = field(checkpoint, 'chatTokenizer');
+  if (!isRecord(chatTokenizer)) return null;
+  const missing = [FILES.tokenizer, FILES.template].filter((file) => !files.has(file));
+  if (missing.length > 0) throw absent(missing);
+  const text = (file: string) => new TextDecoder().decode(files.get(file));
+  return { chatTokenizer: { ...chatTokenizer, tokenizer: text(FILES.tokenizer), template: text(FILES.template) } };
 }
 
 /** The policy's weights, those it has moments of and in their order, which a checksum goes by. */

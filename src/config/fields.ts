@@ -1,6 +1,6 @@
 import { ENV_NAMES, YOUR_ENVIRONMENT } from './environments.ts';
 import { ESTIMATOR_NAMES } from './estimators.ts';
-import { KERNEL_SET_NAMES, knobOfOldName } from './kernelChoice.ts';
+import { KERNEL_SET_NAMES } from './kernelChoice.ts';
 
 /** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
 export type When = 'live' | 'next' | 'restart';
@@ -16,7 +16,6 @@ export type Field = Common &
         readonly default: string;
         readonly choices: readonly string[];
         readonly elsewhere?: readonly string[]; // also allowed, but offered nowhere: these need more than a name
-        readonly former?: (text: string) => string | undefined; // the choice that a text of an older page means
       }
     | {
         readonly default: number;
@@ -152,7 +151,7 @@ export const FIELDS = {
   evaluation: { label: 'Evaluation', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
   miEvery: { label: 'Measure MI every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
-  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', ...KERNEL_SET_NAMES], former: knobOfOldName },
+  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', ...KERNEL_SET_NAMES] },
   storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
@@ -180,9 +179,9 @@ export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name);
 }
 
-/** The choice of a field that a text names, also as older pages wrote it; undefined where it names none. */
+/** The choice of a field that a text names; undefined where it names none. */
 export function choiceOf(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
-  return [...field.choices, ...(field.elsewhere ?? [])].includes(text) ? text : field.former?.(text);
+  return [...field.choices, ...(field.elsewhere ?? [])].includes(text) ? text : undefined;
 }
 
 /** What a field accepts, in words. */

@@ -14,26 +14,9 @@ export type KernelSet = keyof typeof KERNEL_SETS;
 /** Names of both sets. */
 export const KERNEL_SET_NAMES = Object.keys(KERNEL_SETS) as readonly KernelSet[];
 
-/** Names that older pages wrote for the same kernels. */
-const FORMER: ReadonlyMap<string, KernelSet> = new Map([
-  ['barrier-free', 'plain'],
-  ['workgroup-products', 'shared'],
-  ['workgroup+barrier-free+workgroup+slabs', 'shared'],
-  ['broadcast-8', 'shared'], // only a CPU behind WebGPU took it by itself
-]);
-
-/** The set of that name, also as older pages wrote it; undefined for any other text, and for sets that are gone. */
+/** The set of that name; undefined for any other text. */
 export function findKernelSet(name: string | undefined): KernelSet | undefined {
-  return KERNEL_SET_NAMES.find((set) => set === name) ?? FORMER.get(name ?? '');
-}
-
-/** Families and parts that names of sets were put together from, once. */
-const ONCE = ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8', 'slabs', 'persistent'];
-
-/** What the knob `kernels` of an older page means: a set, auto where that one is gone; undefined for what was never a name. */
-export function knobOfOldName(name: string): KernelSet | 'auto' | undefined {
-  if (name === 'workgroup') return 'shared'; // the same tiles; attention shared some as well
-  return FORMER.get(name) ?? (name.split('+').every((part) => ONCE.includes(part)) ? 'auto' : undefined);
+  return KERNEL_SET_NAMES.find((set) => set === name);
 }
 
 /** The set of that name. Throws RangeError for any other text. */

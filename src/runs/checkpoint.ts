@@ -8,13 +8,8 @@ import type { BaseMark } from '../domain/baseMark.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
-/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with, */
+/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with. */
 const VERSION = 3;
-/** but for those of before reward models were saved, which have none. */
-const WITHOUT_REWARD_MODEL = 2;
-
-/** Names under which a checkpoint holds its chat tokenizer; before 2026-11-26 it was `tongue`. */
-export const CHAT_TOKENIZER_KEYS = ['chatTokenizer', 'tongue'] as const;
 
 /** Tensors by Hugging Face name, row-major float32. */
 export type Tensors = ReadonlyMap<string, Float32Array>;
@@ -124,12 +119,12 @@ export class CheckpointError extends Error {
  */
 export function readCheckpoint(value: unknown): Checkpoint {
   const saved = asRecord(value, 'the save');
-  if (saved['version'] !== VERSION && saved['version'] !== WITHOUT_REWARD_MODEL) {
+  if (saved['version'] !== VERSION) {
     throw new CheckpointError(`It is of version ${String(saved['version'])}; this page reads version ${VERSION}.`);
   }
   const { policy, critic } = asRecord(saved['networks'], 'networks');
   const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
-  const rewardModel = saved['rewardModel'] == null ? null : readRewardModel(saved['rewardModel']);
+  const rewardModel = saved['rewardModel'] === null ? null : readRewardModel(saved['rewardModel']);
   const start = saved['start'] === undefined ? null : readTensors(saved['start']);
   const bad = nonFinite({ networks, rewardModel, ...(start && { start }) });
   if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
@@ -137,7 +132,6 @@ export function readCheckpoint(value: unknown): Checkpoint {
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
     throw new CheckpointError('Its vocabulary is no list of words.');
   }
-  const spoken = CHAT_TOKENIZER_KEYS.map((name) => saved[name]).find((value) => value !== undefined);
   const read = {
     begun: readConfig(saved['begun']),
     config: readConfig(saved['config']),
@@ -146,13 +140,13 @@ export function readCheckpoint(value: unknown): Checkpoint {
     networks,
     rewardModel,
     progress: readProgress(saved['progress']),
-    ...(spoken !== undefined && { chatTokenizer: readChatTokenizer(spoken) }),
+    ...(saved['chatTokenizer'] !== undefined && { chatTokenizer: readChatTokenizer(saved['chatTokenizer']) }),
     ...(saved['base'] !== undefined && { base: readBase(saved['base']) }),
     ...(start && { start }),
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // with a new checksum: fields that an older page did not write, or named differently, are in it now
+  return checkpointOf(read); // with a new checksum: fields that this page does not know are left out
 }
 
 /** The sentence for contents that are not those a checksum was made of. */
@@ -241,8 +235,8 @@ function readProgress(value: unknown): Progress {
     throw new CheckpointError(`Its monitor's state reads ${String(state)}.`);
   }
   return {
-    imitated: imitated == null ? 0 : count(imitated), // older saves lack it
-    evaluated: evaluated === true || count(update) > 0, // older saves lack this, too
+    imitated: count(imitated),
+    evaluated: evaluated === true,
     update: count(update),
     empty: count(empty),
     penalty: { knob: finite(knob), current: finite(current) },
@@ -253,9 +247,8 @@ function readProgress(value: unknown): Progress {
       held: count(held),
       free: count(free),
       vanished: count(vanished),
-      // checkpoints of before these were kept lack them: they fill again as the run goes on
-      heard: heard == null ? null : finite(heard),
-      best: best == null ? null : finite(best),
+      heard: heard === null ? null : finite(heard),
+      best: best === null ? null : finite(best),
       kind: kind === 'collapse' || kind === 'blind' ? kind : null,
     },
   };

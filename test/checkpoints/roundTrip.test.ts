@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FILES, WRITTEN } from '../../src/checkpoints/checkpointFolder.ts';
-import { checksumOf } from '../../src/base/checksum.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
-import { readCheckpoint } from '../../src/runs/checkpoint.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
 import { BYTES_FILES } from '../text/bytesTokenizer.ts';
 import { open, packed, to } from './runs.ts';
@@ -65,10 +63,6 @@ it('a run in text carries its tokenizer and its chat template, and names the ids
   });
   expect(text(FILES.manifest)).not.toContain('"merges"'); // the texts stand once in the folder
   expect(text(FILES.card)).toContain('apply_chat_template');
-  const older = { ...(await packed(running)).checkpoint, tongue: BYTES_FILES } as Record<string, unknown>;
-  delete older['chatTokenizer'];
-  const read = readCheckpoint({ ...older, sum: checksumOf({ ...older, sum: null }) }); // its name in older saves
-  expect(read.chatTokenizer).toEqual(BYTES_FILES);
   const without = new Map([...files].filter(([name]) => name !== FILES.template));
   expect(() => readCheckpointFiles(without)).toThrow(/chat_template\.jinja/);
 });

@@ -67,24 +67,9 @@ test('a hostile address is clamped and every correction is listed', () => {
   expect(corrections.join('\n')).toContain('layers: got abc');
 });
 
-test('kernels are named in an address by their set; older names are read, and other text is told and left to auto', () => {
+test('kernels are named in an address by their set; other text is told and left to auto', () => {
   const config = parseConfig({ backend: 'gpu', kernels: 'shared' });
   expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
-  for (const [older, set] of [
-    ...([
-      ['barrier-free', 'plain'],
-      ['workgroup', 'shared'],
-      ['workgroup-products', 'shared'],
-    ] as const),
-    ...([
-      ['broadcast-8', 'shared'],
-      ['workgroup+barrier-free+workgroup+slabs', 'shared'],
-    ] as const),
-  ]) {
-    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${older}`);
-    expect([read.kernels, corrections], older).toEqual([set, []]);
-    expect(parseConfig({ kernels: older }).kernels).toBe(set);
-  }
   for (const gone of ['turbo', 'workgroup+turbo', '']) {
     const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${gone}`);
     expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/want one of auto, .*; kept/)]]);

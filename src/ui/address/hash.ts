@@ -159,7 +159,7 @@ export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string
     );
   }
   const asked = new Map<string, string>();
-  // names of kernels have a +, no value has a space
+  // a number may have a + (1e+3), no value has a space
   for (const [name, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
     const before = asked.get(name);
     if (before !== undefined && before !== text) {

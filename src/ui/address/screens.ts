@@ -33,8 +33,6 @@ export interface Screen {
   readonly subpaths?: boolean;
   /** Whether it stands among the links between screens; all do but one that is opened otherwise. */
   readonly listed?: false;
-  /** What older addresses call it. */
-  readonly formerly?: string;
 }
 
 /** The screens in the order they are offered. Their components stand in `shell/App.tsx`; everything else derives from here. */
@@ -53,7 +51,6 @@ export const SCREENS = {
     key: 'e',
     rollout: false,
     ownAddress: true,
-    formerly: 'ablate',
   },
   models: { place: 'models', label: 'Open', key: 'd', rollout: false },
   talk: { place: 'models', label: 'Talk', key: 'a', rollout: false },
@@ -98,9 +95,9 @@ export function fullLabel(route: Route): string {
   return viewsBeside(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
 }
 
-/** The screen that an address's path names, by its name of today or of once; undefined if there is none. */
+/** The screen that an address's path names; undefined if there is none. */
 export function screenNamed(name: string): Route | undefined {
-  return ALL.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
+  return ALL.find(([route]) => route === name)?.[0];
 }
 
 /** Whether a screen shows one update of the run, chosen with the slider. */
