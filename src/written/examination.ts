@@ -6,42 +6,42 @@ import { declarationOf } from './languages.ts';
 import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** What is wrong with a file as a whole, and in which line, if it is one. */
+/** A problem of a file as a whole, with its line if it has one. */
 export interface FileProblem {
   readonly says: string;
   readonly line: number | null;
 }
 
-/** A file that was read and not run. */
+/** A file that was read but not run. */
 export type Reading =
   | { readonly problem: FileProblem }
   | { readonly problem: null; readonly declared: Pick<Declaration, 'name' | 'description' | 'tools' | 'hasExpert'> };
 
-/** An episode to look at, of the first task of training. */
+/** An episode to show: the first training task. */
 export interface Sample {
   readonly by: 'expert' | 'chance';
   readonly play: Play;
-  /** What it earned: its parts, each times its weight; null where it did not get that far. */
+  /** The episode's reward: the sum of its parts, each times its weight. Null if a fault ended the episode before it was paid. */
   readonly reward: number | null;
 }
 
-/** What came of a check. */
+/** The result of a check. */
 export type Examination =
   | { readonly problem: FileProblem }
   | {
       readonly problem: null;
       readonly report: CheckReport;
       readonly sample: Sample;
-      /** What a model earns before it has learned anything, as `report.chance` is counted; null where it was not played. */
+      /** Mean reward of an untrained model, measured like `report.chance`. Null if it was not played. */
       readonly untrained: number | null;
-      /** Episodes ended at a fault, so that few tasks were played. */
+      /** True if episodes ended at a fault, so only a few tasks were played. */
       readonly stopped: boolean;
     };
 
-/** Tasks that are played before all others are: most faults come up at once, and some take a second each time. */
+/** Numbers of tasks in short checks before the full one. Most faults show at once, and some take a second each time, so a fault in a short check ends the whole check. */
 const FIRST_TASKS = [2, 20];
 
-/** Reads a file; nothing of it runs. */
+/** Reads a file without running it. */
 export function readFile(file: EnvironmentFile): Reading {
   try {
     const { name, description, tools, hasExpert } = declarationOf(file);
@@ -71,7 +71,7 @@ export async function examine(
     const again = () => open(declaration);
     const sample = await sampleOf(declaration, again, seed);
     for (const few of FIRST_TASKS.filter((count) => count < episodes)) {
-      const onProgress = () => options.onProgress(0); // it goes on, though nobody knows how long
+      const onProgress = () => options.onProgress(0); // says that the check goes on, though not how far it is
       const report = await checkEnvironment(declaration, again, { episodes: few, seed, onProgress });
       if (report.broken) return { problem: null, report, sample, untrained: null, stopped: true };
     }
@@ -92,7 +92,9 @@ export async function withUntrained(
     return { report, untrained: await untrained() };
   } catch (error) {
     const [text, line] =
-      error instanceof EnvironmentFileError ? [error.says, error.line] : [String((error as Error).message), null];
+      error instanceof EnvironmentFileError
+        ? [error.says, error.line]
+        : [error instanceof Error ? error.message : String(error), null];
     const finding = { kind: 'fault' as const, text: `Training can’t start: ${text}`, line, episodes: 1 };
     return { report: { ...report, findings: [...report.findings, finding] }, untrained: null };
   }
