@@ -142,14 +142,34 @@ export async function checkEnvironment(
         null,
       );
     }
+    const unseen = callsFromUnseen(experts);
+    if (unseen > experts.length / 4) {
+      found.add(
+        'warning',
+        `After the same texts the expert makes different calls (in ${unseen} of ${experts.length} tasks). So it knows something that the agent can’t read, and imitating it can only guess. Have ${terms.expert} use only the prompt and the tools’ answers.`,
+        null,
+      );
+    }
     const trained = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
     const tests = experts.filter(({ task }) => task.split === 'test');
     const shared = tests.filter((play) => trained.has(keyOf(play))).length;
     // in a large set a few tasks are equal by chance
     if (shared > tests.length / 20)
-      found.add('warning', `${shared} of ${tests.length} test tasks also occur in training.`, null);
+      found.add(
+        'warning',
+        `${shared} of ${tests.length} test tasks also occur in training, so evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay.`,
+        null,
+      );
   }
   const all = [...chance, ...nonsense, ...(experts ?? [])];
+  if (!broken)
+    for (const name of unpaidParts(all)) {
+      found.add(
+        'warning',
+        `The reward part ${name} was 0 in every episode, whoever played. Check how ${terms.reward} works it out.`,
+        null,
+      );
+    }
   const longest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, text.length), 0);
   return {
     settled: rules,
@@ -199,6 +219,38 @@ const lastWords = (move: Move | undefined) =>
       ? [move.answer]
       : Object.values(move.values).filter((value) => typeof value === 'string');
 const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(said)]);
+
+/** The names of the parts of the reward that were 0 in all episodes. */
+function unpaidParts(plays: readonly Play[]): readonly string[] {
+  const names = new Set(plays.flatMap(({ parts }) => Object.keys(parts ?? {})));
+  return [...names].filter((name) => plays.every(({ parts }) => Number(parts?.[name] ?? 0) === 0));
+}
+
+/**
+ * How many tasks have a call of the expert that differs from its usual one after the same texts. The texts of an episode are
+ * all that an agent reads, so no agent can tell when to make such a call.
+ */
+function callsFromUnseen(experts: readonly Play[]): number {
+  const turns = experts.map(({ prompt, moves, replies }) => {
+    let read = JSON.stringify(prompt);
+    return moves.map((move, turn) => {
+      const before = read;
+      const call = JSON.stringify(move);
+      read += call + JSON.stringify([replies[turn]?.text, replies[turn]?.refused]);
+      return { before, call };
+    });
+  });
+  const counts = new Map<string, Map<string, number>>();
+  for (const { before, call } of turns.flat()) {
+    const calls = counts.get(before) ?? new Map<string, number>();
+    counts.set(before, calls.set(call, (calls.get(call) ?? 0) + 1));
+  }
+  const unusual = ({ before, call }: { readonly before: string; readonly call: string }) => {
+    const calls = counts.get(before);
+    return calls !== undefined && (calls.get(call) ?? 0) < Math.max(...calls.values());
+  };
+  return turns.filter((episode) => episode.some(unusual)).length;
+}
 
 /**
  * How many tasks have the expert's last words in their prompt. Words in more than a fifth of all prompts do not count:

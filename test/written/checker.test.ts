@@ -81,6 +81,22 @@ test('told: how many test tasks are tasks of training', async () => {
   ]);
 });
 
+test('a part of the reward that no player ever got is named, and one that a player got is not', async () => {
+  // `this.asked` is never declared, so it counts from undefined and stays NaN
+  const asked = { guess: 'this.asked += 1;', reward: '{ solved: this.done ? 1 : 0, asked: this.asked > 0 ? 1 : 0 }' };
+  expect(await warnings(numbers(asked))).toEqual([expect.stringContaining('part asked was 0')]);
+  expect(await warnings(numbers({ ...asked, statics: 'asked = 0;' }))).toEqual([]);
+});
+
+test('an expert that knows what no agent can read is found by its calls; one that reads the prompt is not', async () => {
+  const many = { statics: 'static tasks = { train: 1000, test: 1000 };' };
+  const split = (prompt: string) =>
+    numbers({ ...many, reset: `return ${prompt};` }).replace('static tasks = { train: 40, test: 20 };', '');
+  const found = (await warnings(split('"find it"'))).find((text) => text.includes('After the same texts'));
+  expect(found).toMatch(/\(in [45]\d of 60 tasks\)/); // ten hidden numbers: nine of ten tasks differ from the usual call
+  expect((await warnings(split('"it is " + this.hidden'))).join()).not.toContain('After the same texts');
+});
+
 test('a state’s key and what is observed are checked: a text each, and the same for the same actions', async () => {
   const texts = async (statics: string, before = '') =>
     (await check(numbers({ statics, before }))).findings.map(({ text }) => text).join('\n');
