@@ -46,7 +46,7 @@ test.each<[string, number, RegExp]>([
   ['$CLI golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
-  ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+\.\nNo faults/],
+  ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+, model before training [.\d]+\.\nNo faults/],
   ['$CLI environment looping.ts', 1, /\nFAULT +looping\.ts:\d+: .*computed too long.*\n/],
   ['$CLI environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
   ['$CLI environment sound.ts --episodes 10 --export mine', 0, /\nExported to mine: README\.md, environment\.ts, .*quickjs\.wasm\.\n$/],
