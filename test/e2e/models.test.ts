@@ -40,7 +40,7 @@ test('a GGUF dropped on the lab shows what it is and what it takes, opens, answe
   await expect.poll(() => prompt.textContent()).toContain('user\nthe cat<|im_end|>');
   expect(await own(page).count()).toBeLessThanOrEqual(20);
   await own(page).nth(1).click();
-  const likeliest = page.getByTestId('likeliest');
+  const likeliest = page.getByTestId('distribution');
   await expect.poll(() => likeliest.locator('li').count()).toBeGreaterThanOrEqual(20);
   // shares of a whole: the likeliest and the bar of all others make 100 per cent
   const shares = await likeliest.locator('.option-p').allTextContents();

@@ -10,7 +10,7 @@ import { readRollout, type Rollout, textOf } from './readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import '../styles/branch.css';
-import { Distribution } from './Distribution.tsx';
+import { RunDistribution } from './RunDistribution.tsx';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
@@ -95,7 +95,7 @@ function Beside({ branch }: { readonly branch: Branch }) {
           head={(column) => <Head column={column} turn={chosen.turn} />}
         />
       </div>
-      {token !== null && <Distribution source={branch.source} t={token} />}
+      {token !== null && <RunDistribution source={branch.source} t={token} />}
     </div>
   );
 }

@@ -1,211 +1,86 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { Role } from '../../domain/tokens.ts';
-import { branchFrom, useBranches } from './branches.ts';
-import { arrow, perCent, short, signed, whole } from '../parts/numberText.ts';
-import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
-import { useCostAccepted } from '../run/acceptedCost.ts';
-import { useLive } from '../run/liveStore.ts';
-import { CostQuestion } from '../run/CostQuestion.tsx';
+import type { ReactNode } from 'react';
+import { perCent, whole } from '../parts/numberText.ts';
 import '../styles/distribution.css';
 
-const MOST_BARS = 10;
-/** Of a vocabulary of text, in which the likeliest often say the same in other spellings. */
-const MOST_OF_TEXT = 20;
-const TEXT_VOCABULARY = 256;
+/** A token that could stand somewhere. */
+export interface Choice {
+  readonly id: number;
+  readonly word: string;
+  readonly p: number | null; // its probability; null: nobody asked for it
+  readonly before?: number | null; // with other weights: a second bar
+  readonly drawn: boolean; // it stands there
+}
 
 interface Props {
-  readonly source: Source;
-  readonly t: number;
-  /** Bars of before any training and of now, not of before and after the rollout's update. */
-  readonly since?: 'begun';
-  /** What a pressed word does; without it a branch grows from it. */
-  readonly choose?: (token: number) => void;
-  readonly busy?: boolean; // no word can be chosen now
+  readonly choices: readonly Choice[]; // the likeliest first
+  readonly others: number; // tokens that aren't listed; they share what probability is left
+  readonly about: ReactNode; // what the bars are
+  readonly change?: ReactNode; // of the drawn token's probability
+  readonly busy: boolean; // nothing can be chosen now
+  readonly choose: (id: number) => void;
+  readonly children?: ReactNode; // below the list
 }
 
-/** What the policy might have drawn at a token: bars before and after the update. Each is a way on that was not taken. */
-export function Distribution({ source, t, since, choose, busy = false }: Props) {
-  const { batch, row } = source;
-  const i = row * batch.length + t;
-  const reply = useDistribution(source, t, since);
-  if (batch.roles[i] !== Role.action) {
-    return <p className="distribution faint">The environment wrote this token: the policy did not choose it.</p>;
-  }
-  if (!reply) return <div className="distribution waiting" aria-busy="true" />;
-  if (!reply.ok) {
-    return (
-      <div className="distribution">
-        <CostQuestion kind="distribution" reply={reply} />
-      </div>
-    );
-  }
-  return <Options {...{ source, t, since, choose, busy, answer: reply.answer }} />;
-}
-
-type Answered = Extract<Reply<'distribution'>, { ok: true }>['answer'];
-
-type OptionsProps = Pick<Props, 'source' | 't'> & {
-  readonly [Name in 'since' | 'choose']: Props[Name] | undefined;
-} & { readonly busy: boolean; readonly answer: Answered };
-
-function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
-  const { batch, row } = source;
-  const problem = useBranches((s) => s.problem);
-  const drawn = batch.tokens[row * batch.length + t] ?? 0;
-  const { left, right, shown, legal } = useMemo(() => likeliest(answer, drawn), [answer, drawn]);
-  const rest = Math.max(0, 1 - shown.reduce((sum, token) => sum + p(right, token), 0));
+/** The likeliest tokens at a place, with the one that was drawn: each can be chosen, and the text goes on from it. */
+export function Distribution({ choices, others, about, change, busy, choose, children }: Props) {
+  const rest = Math.max(0, 1 - choices.reduce((sum, { p }) => sum + (p ?? 0), 0));
   return (
     <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
       <h3>What else could have been written here</h3>
-      <p className="small faint">
-        {!left
-          ? 'How likely the agent finds each word now.'
-          : since
-            ? 'How likely each word was before training (pale bar) and is now (full bar).'
-            : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
-        {legal > shown.length && (
-          <span title="Legal: the grammar allows it here">
-            {` The ${shown.length} most likely of ${whole(legal)} legal words.`}
-          </span>
-        )}
-      </p>
-      {left && (
-        <p className="moved" data-testid="moved">
-          {short(p(left, drawn))} → {short(p(right, drawn))} <b>{shifted(p(right, drawn) - p(left, drawn))}</b> · ratio{' '}
-          {short(p(right, drawn) / p(left, drawn))}
-        </p>
-      )}
+      <p className="small faint">{about}</p>
+      {change}
       <ol>
-        {shown.map((token) => (
-          <Option
-            key={token}
-            word={wordOf(source, token)}
-            before={left && p(left, token)}
-            after={p(right, token)}
-            drawn={token === drawn}
-            busy={busy}
-            choose={() => (choose ? choose(token) : void branchFrom(source, t, token))}
-          />
+        {choices.map((choice) => (
+          <li key={choice.id}>
+            <Option {...{ choice, busy, choose }} />
+          </li>
         ))}
       </ol>
-      {legal > shown.length && (
+      {others > 0 && (
         <div className="option" role="note" data-testid="others">
           <span className="cut option-word faint">others</span>
           <span className="option-bars" aria-hidden="true">
             <span className="bar-before" style={{ width: `${100 * rest}%` }} />
           </span>
           <span className="number option-p">{perCent(rest)}</span>
-          <span className="visually-hidden">on {whole(legal - shown.length)} other words</span>
+          <span className="visually-hidden">on {whole(others)} other tokens</span>
         </div>
       )}
-      {!choose && <Temperature usual={source.config.temperature} />}
-      {!choose && problem && (
-        <p className="note" role="alert">
-          {problem}
-        </p>
-      )}
+      {children}
     </section>
   );
 }
 
-const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
-
-/** The likeliest tokens before or after, the likeliest now first, with the one that was drawn; `legal` is how many could stand there at all. */
-function likeliest({ before, after, now, legal: told }: Answered, drawn: number) {
-  const [left, right] = before && after ? [before, after] : [null, now];
-  const sizes = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
-  const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
-  const most = right.length > TEXT_VOCABULARY ? MOST_OF_TEXT : MOST_BARS;
-  const shown = legal.sort((a, b) => sizes[b]! - sizes[a]!).slice(0, most);
-  if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
-  shown.sort((a, b) => right[b]! - right[a]!); // as their numbers fall
-  return { left, right, shown, legal: told ?? legal.length };
+interface OptionProps extends Pick<Props, 'busy' | 'choose'> {
+  readonly choice: Choice;
 }
 
-interface OptionProps {
-  readonly word: string;
-  readonly before: number | null; // probability
-  readonly after: number;
-  readonly drawn: boolean;
-  readonly busy: boolean;
-  readonly choose: () => void;
-}
-
-/** A word that could stand there, with its probability: pressed, the rollout is played on from it. */
-function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
+function Option({ choice: { id, word, p, before = null, drawn }, busy, choose }: OptionProps) {
   return (
-    <li>
-      <button
-        type="button"
-        className="option"
-        data-drawn={drawn}
-        disabled={busy}
-        title={drawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
-        onClick={choose}
-      >
-        <span className="cut mono option-word">{word}</span>
-        <span className="option-bars" aria-hidden="true">
-          {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
-          <span className="bar-after" style={{ width: `${100 * after}%` }} />
+    <button
+      type="button"
+      className="option"
+      data-drawn={drawn}
+      disabled={busy}
+      title={drawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
+      onClick={() => choose(id)}
+    >
+      <span className="cut mono option-word">{word}</span>
+      <span className="option-bars" aria-hidden="true">
+        {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
+        <span className="bar-after" style={{ width: `${100 * (p ?? 0)}%` }} />
+      </span>
+      {p === null ? (
+        <span className="faint" title="Not among the likeliest, and not asked for when it was drawn">
+          n/a
         </span>
-        <span className="number option-p">{perCent(after)}</span>
-        <span className="visually-hidden">
-          {before !== null && `, ${perCent(before)} % before`}
-          {drawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
-        </span>
-      </button>
-    </li>
-  );
-}
-
-function shifted(change: number): string {
-  return `${arrow(change)} ${signed(change)}`;
-}
-
-/** Asks for the distribution when another token is looked at or the run has moved on; undefined while it is asked for. */
-function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
-  const [got, setGot] = useState<{
-    readonly source: Source;
-    readonly t: number;
-    readonly reply: Reply<'distribution'>;
-  }>();
-  const version = useLive((s) => s.batchVersion);
-  const anyway = useCostAccepted('distribution');
-  const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
-  useEffect(() => {
-    if (settled.current?.source === source && settled.current.t === t) return;
-    let gone = false;
-    void distributionAt(source, t, anyway, since).then((reply) => {
-      if (gone) return;
-      // before and after an update stay as they are, however far the run has come since
-      if (!since && reply.ok && reply.answer.before && reply.answer.after) settled.current = { source, t };
-      setGot({ source, t, reply });
-    });
-    return () => {
-      gone = true;
-    };
-  }, [source, t, since, version, anyway]);
-  return got?.source === source && got.t === t ? got.reply : undefined;
-}
-
-/** Temperature of the rollout that is played on; the run keeps its own. */
-function Temperature({ usual }: { readonly usual: number }) {
-  const chosen = useBranches((s) => s.temperature);
-  return (
-    <label className="row between soft branch-temperature">
-      <span>Temperature from here on</span>
-      <input
-        type="number"
-        className="knob-value"
-        min={0.05}
-        max={5}
-        step={0.05}
-        value={chosen ?? usual}
-        onChange={(event) => {
-          const value = event.target.valueAsNumber;
-          useBranches.setState({ temperature: value >= 0.05 && value <= 5 ? value : null });
-        }}
-      />
-    </label>
+      ) : (
+        <span className="number option-p">{perCent(p)}</span>
+      )}
+      <span className="visually-hidden">
+        {before !== null && `, ${perCent(before)} % before`}
+        {drawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
+      </span>
+    </button>
   );
 }

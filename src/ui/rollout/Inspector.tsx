@@ -12,7 +12,7 @@ import { KINDS } from './kinds.ts';
 import { PART_LABELS, partsOfToken } from './rewardParts.ts';
 import { TokenExplanations } from './TokenExplanations.tsx';
 import { whatPushed, passFormula, pushes } from './pushWords.ts';
-import { Distribution } from './Distribution.tsx';
+import { RunDistribution } from './RunDistribution.tsx';
 import type { RunConfig } from '../../config/fields.ts';
 import { pushFormula } from '../../config/formula.ts';
 import type { BatchView } from '../../domain/batch.ts';
@@ -105,7 +105,7 @@ function Facts({ t }: { readonly t: number }) {
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
       {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
       <PreviewFacts i={i} />
-      {source && <Distribution source={source} t={t} />}
+      {source && <RunDistribution source={source} t={t} />}
       {source && <TokenExplanations source={source} t={t} />}
       <Recorded t={t} />
     </>

@@ -2,7 +2,7 @@ import { useEffect, type SubmitEvent } from 'react';
 import { VOICES } from '../../domain/taskForm.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { Distribution } from '../rollout/Distribution.tsx';
+import { RunDistribution } from '../rollout/RunDistribution.tsx';
 import { cancelStart, start } from '../run/engine.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
@@ -173,7 +173,7 @@ function Looked() {
     return <p className="small faint talk-looked">Press a word the agent wrote to see its alternatives.</p>;
   return (
     <section className="card talk-looked" aria-label="Selected word">
-      <Distribution
+      <RunDistribution
         {...{ source: said.source, t: looked.t, since: 'begun', busy: asking }}
         choose={(token) => void playOn(looked, token)}
       />
