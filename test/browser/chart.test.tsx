@@ -5,17 +5,14 @@ import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/ui/knobs/configStore.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { measure } from '../../src/runs/runLog.ts';
-import { Chart } from '../../src/ui/curves/Chart.tsx';
-import { across, down, frameOf } from '../../src/ui/curves/frame.ts';
+import { frameOf } from '../../src/ui/curves/frame.ts';
+import { LineChart } from '../../src/ui/curves/LineChart.tsx';
+import { across, down } from '../../src/ui/curves/plot.ts';
 import { useView } from '../../src/ui/curves/view.ts';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
 /** What a chart of 400 × 200 px shows of the gradient norm. */
-const frameNow = () =>
-  frameOf(
-    { id: 'test', metric: 'actor/grad_norm', names: ['actor/grad_norm'], width: 400, height: 200, version: 1 },
-    useView.getState(),
-  );
+const frameNow = () => frameOf({ metric: 'actor/grad_norm', width: 400, height: 200 }, useView.getState());
 
 const POINTS = 5000;
 const SPIKE = 90;
@@ -24,14 +21,14 @@ test('5,000 points become at most 300 positions, few nodes, and the one-point sp
   for (let update = 1; update <= POINTS; update++) {
     measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
   }
-  await render(<Chart frame={frameNow()} />);
-  await expect.poll(() => document.querySelectorAll('.recharts-line-curve').length).toBe(2);
+  await render(<LineChart chart={frameNow()} />);
+  await expect.poll(() => document.querySelectorAll('.line-chart :is(.raw, .smooth)').length).toBe(2);
   expect(document.querySelectorAll('svg *').length).toBeLessThan(1000);
-  const line = document.querySelector('.recharts-line-curve')?.getAttribute('d') ?? '';
+  const line = document.querySelector('.line-chart .smooth')?.getAttribute('d') ?? '';
   expect(line.split(/[ML]/).length - 1).toBeLessThanOrEqual(300);
   // the band reaches up to the spike: near the top of a plot whose axis ends at 100
-  const band = document.querySelector('.recharts-area-area')?.getAttribute('d') ?? '';
-  const heights = [...band.matchAll(/[\d.]+,([\d.]+)/g)].map((match) => Number(match[1]));
+  const band = document.querySelector('.line-chart .band')?.getAttribute('d') ?? '';
+  const heights = [...band.matchAll(/[\d.]+ ([\d.]+)/g)].map((match) => Number(match[1]));
   expect(Math.min(...heights)).toBeLessThan(30);
 });
 
@@ -68,17 +65,18 @@ test.each([
   }
   useView.setState({ range, log, smoothing: 0 });
   const frame = frameNow();
-  await render(<Chart frame={frame} />);
-  await expect.poll(() => document.querySelectorAll('.recharts-line-curve').length).toBe(2);
-  const path = [...document.querySelectorAll('.recharts-line-curve')].at(-1)?.getAttribute('d') ?? '';
-  const drawn = [...path.matchAll(/[ML]([\d.-]+),([\d.-]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
-  const read = frame.rows.map(({ x, smooth = NaN }) => [across(frame, x), down(frame, smooth)] as const);
+  await render(<LineChart chart={frame} />);
+  await expect.poll(() => document.querySelectorAll('.line-chart .smooth').length).toBe(1);
+  const path = document.querySelector('.line-chart .smooth')?.getAttribute('d') ?? '';
+  const drawn = [...path.matchAll(/[ML]([\d.-]+) ([\d.-]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
+  const smooth = frame.lines.find(({ name }) => name === 'smooth');
+  const read = Array.from(smooth?.x ?? [], (x, i) => [across(frame.plot, x), down(frame.plot, smooth?.y[i] ?? NaN)]);
   expect(drawn).toHaveLength(read.length);
-  expect(frame.y.log).toBe(log);
-  // Recharts writes three digits after the point
+  expect(frame.plot.y.log).toBe(log);
+  // paths have one digit after the point
   drawn.forEach(([x, y], i) => {
-    expect(x).toBeCloseTo(read[i]?.[0] ?? NaN, 2);
-    expect(y).toBeCloseTo(read[i]?.[1] ?? NaN, 2);
+    expect(Math.abs(x - (read[i]?.[0] ?? NaN))).toBeLessThanOrEqual(0.0501);
+    expect(Math.abs(y - (read[i]?.[1] ?? NaN))).toBeLessThanOrEqual(0.0501);
   });
   useView.setState(useView.getInitialState());
 });

@@ -31,7 +31,7 @@ async function paused(options: Parameters<typeof visitStill>[1] = {}) {
   await train(page, 100, 240_000);
   await pause(page);
   if ((page.viewportSize()?.width ?? 0) < 500) await page.getByRole('button', { name: 'Curves', exact: true }).click();
-  const drawn = () => document.querySelectorAll('.dock .plot:has(.recharts-line-curve)').length === 6;
+  const drawn = () => document.querySelectorAll('.dock .plot:has(.line-chart .smooth)').length === 6;
   await page.waitForFunction(drawn);
   // what was under way has arrived, and the chart stays where it is
   const { x, y } = await settled(async () => {
@@ -57,7 +57,6 @@ describe('charts on a desk', () => {
     if (await all.isVisible()) await all.click();
     await all.waitFor({ state: 'hidden' });
     await page.mouse.move(5, 5);
-    await page.waitForFunction(() => document.querySelector('.sketch') === null); // all is drawn anew
   });
   afterAll(() => desk.page.context().close());
 
@@ -99,16 +98,15 @@ describe('charts on a desk', () => {
     const chosen = await inView(page);
     const width = (range: typeof chosen) => (range?.to ?? 0) - (range?.from ?? 0);
     expect(width(chosen)).toBeGreaterThan(10);
-    // every chart ends where it says, once it has been drawn anew
+    // every chart ends where it says
     const ends = () =>
       page.locator('.dock .plot').evaluateAll((plots) =>
         plots.map((plot) => {
-          const ticks = plot.querySelectorAll('.recharts-cartesian-axis-tick-value[orientation="bottom"]');
+          const ticks = plot.querySelectorAll('.line-chart .updates text');
           return [ticks[0], ticks[ticks.length - 1]].map((tick) => Number(tick?.textContent));
         }),
       );
     await expect.poll(ends).toEqual(Array.from({ length: 6 }, () => [chosen?.from, chosen?.to]));
-    await expect.poll(() => page.locator('.sketch').count()).toBe(0);
     await page.mouse.move(x + 90, y);
     await page.mouse.wheel(0, -200);
     await expect.poll(async () => width(await inView(page))).toBeLessThan(width(chosen));
@@ -155,7 +153,7 @@ describe('charts on a desk', () => {
     const { page, problems } = desk;
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
-    await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+    await page.getByRole('dialog').locator('.line-chart .smooth').first().waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('dialog').getByRole('button', { name: 'SVG', exact: true }).click(),
@@ -182,24 +180,22 @@ describe('charts on a desk', () => {
 
   test('smoothing is a control: 0 draws what was measured, more follows more slowly; log is refused with the reason', async () => {
     const { page, problems } = desk;
-    const curve = (name: string, n: number) =>
-      page.locator(`[data-metric="${name}"] .recharts-line-curve`).nth(n).getAttribute('d');
-    const roughness = async (n: number) => {
-      const ys = [...((await curve('actor/grad_norm', n)) ?? '').matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
+    const curve = (line: 'raw' | 'smooth') =>
+      page.locator(`[data-metric="actor/grad_norm"] .line-chart .${line}`).getAttribute('d');
+    const roughness = async (line: 'raw' | 'smooth') => {
+      const ys = [...((await curve(line)) ?? '').matchAll(/ ([\d.]+)/g)].map(([, y]) => Number(y));
       return ys.slice(1).reduce((sum, y, i) => sum + Math.abs(y - (ys[i] ?? y)), 0);
     };
-    const usual = await roughness(1);
+    const usual = await roughness('smooth');
     const smoothing = page.getByRole('slider', { name: 'Smoothing' });
     await smoothing.fill('0');
-    await expect
-      .poll(async () => (await curve('actor/grad_norm', 1)) === (await curve('actor/grad_norm', 0)))
-      .toBe(true);
+    await expect.poll(async () => (await curve('smooth')) === (await curve('raw'))).toBe(true);
     await smoothing.fill('0.99');
-    await expect.poll(() => roughness(1)).toBeLessThan(usual / 4);
-    expect(await roughness(0)).toBeGreaterThan(usual);
+    await expect.poll(() => roughness('smooth')).toBeLessThan(usual / 4);
+    expect(await roughness('raw')).toBeGreaterThan(usual);
     await page.getByRole('button', { name: 'Log', exact: true }).click();
     await page.locator('[data-metric="rollout/success"]').getByText('linear: a share, from 0 to 1').waitFor();
-    const ticks = page.locator('[data-metric="actor/entropy"] .recharts-cartesian-axis-tick-value[orientation="left"]');
+    const ticks = page.locator('[data-metric="actor/entropy"] .line-chart .values text');
     // the made-up entropy falls from .88 to about .26: no 0 on a logarithmic axis
     const told = async () => {
       const texts = await ticks.allTextContents();

@@ -65,7 +65,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
   const updates = page.getByTestId('results').getByRole('row', { name: /^Updates/ });
   await expect.poll(() => updates.innerText()).toMatch(new RegExp(`^Updates\\s+${update + 40}\\s+${update + 40}$`));
   const firstPoint = async (run: number) =>
-    ((await page.locator(`[data-run="${run}"] .run-line`).getAttribute('d')) ?? '').split('L')[0];
+    ((await page.locator(`.overlay .run-line[data-run="${run}"]`).getAttribute('d')) ?? '').split('L')[0];
   const [two, three] = await settled(() => Promise.all([firstPoint(2), firstPoint(3)]));
   expect(two).toMatch(/^M[\d.]+[ ,][\d.]+$/);
   expect(three).toBe(two);
@@ -94,7 +94,7 @@ test('two arms with the same knobs train to the same curve: what differs in a fo
   await page.getByLabel('Value in B').fill('0.5');
   await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
   await done(page);
-  const line = (run: number) => page.locator(`[data-run="${run}"] .run-line`).getAttribute('d');
+  const line = (run: number) => page.locator(`.overlay .run-line[data-run="${run}"]`).getAttribute('d');
   const [two, three] = await settled(() => Promise.all([line(2), line(3)]));
   expect(two?.length).toBeGreaterThan(200);
   expect(three).toBe(two);

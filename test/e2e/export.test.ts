@@ -30,7 +30,7 @@ async function long(page: Page): Promise<void> {
   await page.waitForFunction(() => window.__playground?.snapshot().points['rollout/success'] === 5000, null, {
     timeout: 300_000,
   });
-  await expect.poll(() => page.locator('.dock .chart:has(.recharts-line-curve)').count()).toBe(6);
+  await expect.poll(() => page.locator('.dock .chart:has(.line-chart .smooth)').count()).toBe(6);
   await settled(() => page.locator('.dock .chart svg').evaluateAll((charts) => charts.map((chart) => chart.innerHTML)));
 }
 
@@ -39,15 +39,15 @@ test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike
   await long(page);
   for (const chart of await page.locator('.chart').all()) {
     expect(await chart.locator('svg *').count()).toBeLessThan(1000);
-    for (const path of await chart.locator('.recharts-line-curve').all()) {
+    for (const path of await chart.locator('.line-chart :is(.raw, .smooth, .held)').all()) {
       const positions = ((await path.getAttribute('d')) ?? '').match(/[ML]/g)?.length ?? 0;
       expect(positions).toBeLessThanOrEqual(300);
       expect(positions).toBeGreaterThan(50); // of a chart 170 px wide
     }
   }
   // heights are pixels from the top: the band of the spike's position goes up alone
-  const band = await page.locator('[data-metric="critic/score/mean"] .recharts-area-area').getAttribute('d');
-  const heights = [...(band ?? '').matchAll(/[ML,]\s*[\d.]+,([\d.]+)/g)].map(([, y]) => Number(y));
+  const band = await page.locator('[data-metric="critic/score/mean"] .line-chart .band').getAttribute('d');
+  const heights = [...(band ?? '').matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y));
   const [top = 0, next = 0] = [...new Set(heights)].sort((a, b) => a - b);
   expect(next - top).toBeGreaterThan(40);
 
@@ -71,7 +71,7 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
   const points = (await settled(async () => (await read(page)).points))['actor/entropy'] ?? 0;
 
   await enlarge(page, 'Entropy');
-  await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+  await page.getByRole('dialog').locator('.line-chart .smooth').first().waitFor();
   await settled(() => page.getByRole('dialog').locator('svg').first().boundingBox()); // all files are of one size
   const download = await downloaded(page, 'SVG');
   expect(download.suggestedFilename()).toBe('entropy-nats.svg');
@@ -105,7 +105,7 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   await pause(page);
   const points = await settled(async () => (await read(page)).points); // what was on its way has come
   await toScreen(page, 'runs');
-  await page.locator('[data-run="1"] .run-line').waitFor();
+  await page.locator('.overlay .run-line[data-run="1"]').waitFor();
   const press = async (name: string) => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
     return text(download);
@@ -136,7 +136,7 @@ test.each([
   await train(page, 8);
   if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
   await enlarge(page, 'Training success');
-  await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+  await page.getByRole('dialog').locator('.line-chart .smooth').first().waitFor();
   expect(await axe(page)).toEqual([]);
   if (viewport) {
     await expect.poll(() => tooSmall(page)).toEqual([]);

@@ -44,7 +44,7 @@ test('a worker that dies says so; curves and batch stay, and Start again works',
   const dead = await read(page);
   expect(dead.points['rollout/success']).toBeGreaterThanOrEqual(4);
   expect(dead.batch.isExample).toBe(false);
-  await page.locator('.recharts-line-curve').first().waitFor();
+  await page.locator('.line-chart .smooth').first().waitFor();
   await page.evaluate(() => location.assign('#/lab?v=1&seed=7')); // one that lives on
   await expect.poll(async () => (await read(page)).config.seed).toBe(7);
   await alert.getByRole('button', { name: 'Start again' }).click();
@@ -67,7 +67,7 @@ test('a long run draws at most 300 positions a chart', async () => {
   const { page } = await visitStill(browser, { worker: 'fake' });
   await train(page, 60);
   const charts = page.locator('.chart');
-  await expect.poll(() => page.locator('.chart:has(.recharts-line-curve)').count()).toBe(6);
+  await expect.poll(() => page.locator('.chart:has(.line-chart .smooth)').count()).toBe(6);
   for (const chart of await charts.all()) expect(await chart.locator('svg *').count()).toBeLessThan(1000);
   await expect
     .poll(() => page.locator('.plot').first().getAttribute('aria-label'))

@@ -35,12 +35,12 @@ test('a saved folder and a log of the command line are chosen, drawn over each o
   const { page, problems } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });
   await page.getByLabel('Folder of runs').setInputFiles(job);
   await page.getByRole('article', { name: 'Run 1' }).getByText('A job of the night').waitFor();
-  await page.locator('[data-run="1"] .run-line').waitFor();
+  await page.locator('.overlay .run-line[data-run="1"]').waitFor();
   await page
     .getByLabel('Files of runs')
     .setInputFiles([path.join(job, 'metrics.jsonl'), path.join(folder, 'bad.jsonl')]);
   await page.getByText('bad.jsonl: line 1: got hello; want a JSON object.').waitFor();
-  await page.locator('[data-run="2"] .run-line').waitFor();
+  await page.locator('.overlay .run-line[data-run="2"]').waitFor();
   await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(2); // environment and seed
   expect(problems).toEqual([]);
   await page.context().close();

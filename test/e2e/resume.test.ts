@@ -22,7 +22,7 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
   await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
   await still(page);
   expect(await stateOf(page)).toEqual(saved);
-  await page.locator('.recharts-line-curve').first().waitFor();
+  await page.locator('.line-chart .smooth').first().waitFor();
   await finished(page, 6);
   const resumed = await stateOf(page);
   expect(resumed.checksum).not.toBe(saved.checksum);

@@ -47,13 +47,13 @@ test('SHOULD-26: of two runs that differ in one knob, the second is named by it 
 test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
-  const path = () => page.locator('[data-run="1"] .run-line').getAttribute('d');
+  const path = () => page.locator('.overlay .run-line[data-run="1"]').getAttribute('d');
   const draw = page.getByLabel('Draw run 2');
   await draw.uncheck();
-  await page.locator('[data-run="2"] .run-line').waitFor({ state: 'detached' });
+  await page.locator('.overlay .run-line[data-run="2"]').waitFor({ state: 'detached' });
   const alone = await settled(path);
   await draw.check();
-  await page.locator('[data-run="2"] .run-line').waitFor();
+  await page.locator('.overlay .run-line[data-run="2"]').waitFor();
   expect(await settled(path)).toBe(alone);
   expect(alone?.length).toBeGreaterThan(50);
   // of a run alone all curves are there, and one that is pressed is drawn large
@@ -86,7 +86,7 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
     .waitFor();
   await page.getByTestId('notices').getByRole('button', { name: 'Dismiss' }).click();
   await page.getByLabel('Draw run 1').check();
-  await page.locator('[data-run="1"] .run-line').waitFor();
+  await page.locator('.overlay .run-line[data-run="1"]').waitFor();
   await page.getByRole('button', { name: 'Delete run 1' }).click();
   await first.waitFor({ state: 'detached' });
   await page.reload();

@@ -44,7 +44,7 @@ test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing
       });
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
-  await expect.poll(() => page.locator('.dock .chart:has(.recharts-line-curve)').count()).toBe(6); // their code has come
+  await expect.poll(() => page.locator('.dock .chart:has(.line-chart .smooth)').count()).toBe(6);
   await hide(true);
   const count = () =>
     page.evaluate(() => ({

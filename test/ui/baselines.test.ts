@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { baselineSentence, baselinesOf, labelHeights } from '../../src/ui/curves/baselineLines.ts';
+import { baselineSentence, baselinesOf } from '../../src/ui/curves/baselineLines.ts';
+import { labelHeights } from '../../src/ui/curves/plot.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/ui/curves/curves.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { measure } from '../../src/runs/runLog.ts';

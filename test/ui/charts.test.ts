@@ -5,7 +5,7 @@ import { smoothed } from '../../src/runs/smoothing.ts';
 import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
 import { marksOf } from '../../src/ui/curves/frame.ts';
 import { drawnAs } from '../../src/ui/curves/view.ts';
-import { readAt } from '../../src/ui/curves/curveValue.ts';
+import { readAt } from '../../src/ui/curves/traces.ts';
 import { between, heldAt, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';
 
 /** A curve of values at updates from 1. */

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { bareRun, type Run } from '../../src/runs/run.ts';
-import { nameOf } from '../../src/ui/runs/Course.tsx';
+import { nameOf } from '../../src/ui/runs/line.ts';
 import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
 import { Series } from '../../src/runs/series.ts';
 import type { Trained } from '../../src/ui/run/armWorker.ts';

@@ -7,7 +7,8 @@ import { parseConfig } from '../../src/config/config.ts';
 import { chartVersion } from '../../src/ui/curves/chartClock.ts';
 import { metricsOf } from '../../src/ui/curves/curves.ts';
 import { captionOf } from '../../src/ui/export/caption.ts';
-import { across, frameOf } from '../../src/ui/curves/frame.ts';
+import { frameOf } from '../../src/ui/curves/frame.ts';
+import { across } from '../../src/ui/curves/plot.ts';
 import { live, showCurves } from '../../src/ui/run/liveStore.ts';
 import { snapshot } from '../../src/ui/shell/snapshot.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -34,7 +35,7 @@ test('curves of another recording are drawn anew though they are as long', () =>
 test('a picture of a recorded curve says of which recording and seed it is', () => {
   const { series, run } = recordedCurve(0.25);
   showCurves(series, run);
-  const asked = { id: 'a', metric: 'critic/score/mean', names: ['critic/score/mean'], width: 300, height: 100, version: 1 } as const; // prettier-ignore
+  const asked = { metric: 'critic/score/mean', width: 300, height: 100 } as const;
   const frame = frameOf(asked, { range: null, smoothing: 0.8, log: false });
   expect(captionOf('critic/score/mean', frame).notes[0]).toBe('Recording: of 0.25');
   expect(captionOf('critic/score/mean', frame).notes[1]).toContain('seed 4');
@@ -63,15 +64,15 @@ test('a chart leaves room for the values and updates that stand beside it, and a
     const series = new Map<MetricName, Series>();
     measure(series, update, { 'actor/ppo_kl': value });
     showCurves(series);
-    const asked = { id: 'a', metric: 'actor/ppo_kl', names: ['actor/ppo_kl'], width: 300, height: 100, version: 1 } as const; // prettier-ignore
+    const asked = { metric: 'actor/ppo_kl', width: 300, height: 100 } as const;
     return frameOf(asked, { range: null, smoothing: 0.8, log: false });
   };
   const short = frameOfValues(0.5, 9);
-  expect(short.side).toBe(42);
+  expect(short.plot.left).toBe(42);
   // without a page a letter of 10.5 px counts 0.65 em: at least four letters (“4e−5”) and the gap
   const long = frameOfValues(-3.3e-5, 123_456);
-  expect(long.side).toBeGreaterThanOrEqual(Math.ceil(5 * 0.65 * 10.5) + 8);
-  // half of six digits, less the 4 px behind the newest update
-  expect(long.right).toBe(Math.ceil((6 * 0.65 * 10.5) / 2) - 4);
-  expect(across(long, 0)).toBe(long.side);
+  expect(long.plot.left).toBeGreaterThanOrEqual(Math.ceil(5 * 0.65 * 10.5) + 8);
+  // half of six digits
+  expect(long.plot.right).toBe(Math.ceil((6 * 0.65 * 10.5) / 2));
+  expect(across(long.plot, 0)).toBe(long.plot.left);
 });

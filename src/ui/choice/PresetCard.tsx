@@ -1,5 +1,7 @@
 import { PRESET_CARDS } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { SHARES } from '../curves/axes.ts';
+import { LineChart } from '../curves/LineChart.tsx';
 import { Picture } from './Picture.tsx';
 import { expected, type HereTimed, timeWords } from './presetTimes.ts';
 
@@ -47,15 +49,11 @@ export function PresetCard({ preset, chosen, here, choose }: Props) {
   );
 }
 
-const [WIDE, HIGH] = [60, 22];
+const BOX = { width: 60, height: 22, left: 0, right: 0, top: 1, bottom: 1 }; // px
 
 /** Mean success at its evaluations, from 0 at the bottom to 1 at the top. */
 function Curve({ curve }: { readonly curve: readonly number[] }) {
-  const points = curve.map((y, i) => `${((i * WIDE) / Math.max(1, curve.length - 1)).toFixed(1)} ${(1 + (1 - y) * (HIGH - 2)).toFixed(1)}`); // prettier-ignore
-  return (
-    <svg className="card-curve" viewBox={`0 0 ${WIDE} ${HIGH}`} aria-hidden="true">
-      <path className="floor" d={`M0 ${HIGH - 1}H${WIDE}M0 1H${WIDE}`} />
-      <path className="mean" d={`M${points.join('L')}`} />
-    </svg>
-  );
+  const plot = { ...BOX, x: { from: 0, to: Math.max(1, curve.length - 1) }, y: SHARES };
+  const line = { name: 'smooth', x: curve.map((_, i) => i), y: curve };
+  return <LineChart className="card-curve" fit="box" chart={{ plot, rules: [0, 1], lines: [line] }} />;
 }

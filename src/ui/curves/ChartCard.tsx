@@ -1,23 +1,23 @@
-import { useEffect, useRef, useState, lazy, Suspense } from 'react';
+import { useRef } from 'react';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselineLines.ts';
-import { chartVersion, watchChart } from './chartClock.ts';
+import { useTurn } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
-import { type Frame, MARGIN, SIDE } from './frame.ts';
+import { type Frame, useFrame } from './frame.ts';
+import { LineChart } from './LineChart.tsx';
+import { edgesOf } from './plot.ts';
 import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
-import { readAt } from './curveValue.ts';
+import { readAt } from './traces.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
-import { useFrame, type Frames } from './useFrame.ts';
 import { useView } from './view.ts';
 import { Crosshair } from './Crosshair.tsx';
-import { Sketch } from './Sketch.tsx';
 
 interface Props {
   readonly metric: MetricName;
@@ -31,13 +31,13 @@ export function ChartCard({ metric, enlarge }: Props) {
   const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
-  const version = useVersion(metric);
+  const started = useLive((s) => s.session !== 'none');
+  const recorded = useRecorded() !== null;
+  const version = useTurn(metric, started || recorded);
   const size = useSize(box);
   const missing = useMissing(metric);
   const series = live.series.get(metric);
-  const frames = useFrame(metric, version, size.width, size.height);
-  const drawn = frames !== null && series !== undefined && size.width > 40 ? frames : null;
-  const frame = drawn && (drawn.sketch ?? drawn.drawn);
+  const frame = useFrame(metric, version, size.width, size.height);
   const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
   return (
     <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
@@ -58,18 +58,12 @@ export function ChartCard({ metric, enlarge }: Props) {
           </button>
         )}
       </figcaption>
-      <div
-        className="plot"
-        ref={box}
-        role="img"
-        aria-label={told.join(' ').trim()}
-        data-before={frame ? frame.side - SIDE : 0}
-        data-beside={frame ? frame.right - MARGIN.right : 0}
-      >
-        {drawn && frame ? (
-          <LazyChart frames={drawn} frame={frame} />
-        ) : (
-          <div className="plot-empty">{series ? '' : missing}</div>
+      <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()} {...(frame && edgesOf(frame.plot))}>
+        {frame ? <LiveChart frame={frame} /> : <div className="plot-empty">{series ? '' : missing}</div>}
+        {frame?.note && (
+          <span className="cut chart-note" title={frame.note}>
+            {frame.note}
+          </span>
         )}
       </div>
     </figure>
@@ -82,32 +76,6 @@ function useMissing(metric: MetricName): string {
   const recorded = useRecorded();
   if (recorded) return metric in ENGINE_METRICS ? 'not recorded: it depends on the machine' : 'not in the recording';
   return updated ? 'not measured in this run' : 'after the first update';
-}
-
-/** Counts up whenever it is the chart's turn to draw what has come; 0 before there is anything to draw. */
-function useVersion(metric: MetricName): number {
-  const [version, setVersion] = useState(0);
-  const started = useLive((s) => s.session !== 'none');
-  const recorded = useRecorded() !== null;
-  useEffect(() => {
-    if (!started && !recorded) return;
-    const lines = LINES[metric] ?? [metric];
-    let stop: (() => void) | undefined;
-    let gone = false;
-    // the library comes first, or all charts would wait for it and then mount in one long task
-    void (recorded ? Promise.resolve() : loadChart()).then(() => {
-      if (gone) return;
-      stop = watchChart(
-        () => chartVersion(lines),
-        () => setVersion(chartVersion(lines)),
-      );
-    });
-    return () => {
-      gone = true;
-      stop?.();
-    };
-  }, [metric, started, recorded]);
-  return version;
 }
 
 /** The number of a chart's second line, with its name: two rates never stand beside each other without. */
@@ -150,34 +118,13 @@ function Reading({ metric, frame }: ReadingProps) {
   );
 }
 
-/** Fetches the library that draws charts. */
-const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
-const Chart = lazy(loadChart);
-
-interface LazyChartProps {
-  readonly frames: Frames;
-  readonly frame: Frame; // what is to be seen of them
-}
-
-/** A curve with what lies over it. A recording is sketched: a first visit does without the library. */
-function LazyChart({ frames: { drawn, sketch }, frame }: LazyChartProps) {
-  const recorded = useRecorded() !== null;
+/** A curve with what lies over it. */
+export function LiveChart({ frame }: { readonly frame: Frame }) {
+  const marked = useMarkedUpdate();
   return (
     <>
-      {recorded ? (
-        <Sketch frame={frame} />
-      ) : (
-        <Suspense fallback={<div className="plot-empty" />}>
-          <Chart frame={drawn} />
-          {sketch && <Sketch frame={sketch} />}
-        </Suspense>
-      )}
-      {frame.note && (
-        <span className="cut chart-note" title={frame.note}>
-          {frame.note}
-        </span>
-      )}
-      <Crosshair frame={frame} />
+      <LineChart chart={frame} />
+      <Crosshair plot={frame.plot} traces={frame.traces} marked={marked} />
     </>
   );
 }

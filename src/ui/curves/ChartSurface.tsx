@@ -1,19 +1,11 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { lastUpdate, newestUpdate } from './chartClock.ts';
-import { AXIS, BEHIND, MARGIN, SIDE } from './frame.ts';
-import { bindGestures, type Ground } from './gestures.ts';
+import { bindGestures, type Ends, PLOT } from './gestures.ts';
 import { useLive } from '../run/liveStore.ts';
 import { beginLooking, look, pointAt, useView } from './view.ts';
 import { movedBy, type XRange, zoomedBy } from './xRange.ts';
-import '../styles/charts.css';
 
-/** The charts of the live run. */
-const LIVE: Ground = {
-  plot: '.plot',
-  end: lastUpdate,
-  newest: newestUpdate,
-  pad: { left: SIDE, right: MARGIN.right + BEHIND, bottom: AXIS },
-};
+const LIVE: Ends = { axis: lastUpdate, curves: newestUpdate };
 const STEPS = 100; // of what is in view
 const LEAP = 10; // steps
 const ZOOM = 1.5;
@@ -22,7 +14,7 @@ interface Props {
   readonly className: string;
   readonly label: string; // what is read off: "all charts"
   readonly words: (update: number) => string; // what the charts say at an update
-  readonly ground?: Ground;
+  readonly ends?: Ends; // absent: those of the live run
   readonly children: ReactNode;
 }
 
@@ -30,17 +22,17 @@ interface Props {
  * Charts that are read and moved together, by mouse, touch and keys. The keys belong to a slider over the updates that lies unseen
  * over the charts: so screen readers say what each chart shows there.
  */
-export function ChartSurface({ className, label, words, ground = LIVE, children }: Props) {
+export function ChartSurface({ className, label, words, ends = LIVE, children }: Props) {
   const surface = useRef<HTMLDivElement>(null);
   const slider = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const element = surface.current;
     if (!element) return;
     const lookAway = beginLooking();
-    const stop = bindGestures(element, ground);
+    const stop = bindGestures(element, ends);
     const focus = ({ target }: MouseEvent) => {
       // a click on a chart gives it the keys
-      if (target instanceof Element && target.closest(ground.plot)) slider.current?.focus({ preventScroll: true });
+      if (target instanceof Element && target.closest(PLOT)) slider.current?.focus({ preventScroll: true });
     };
     element.addEventListener('click', focus);
     return () => {
@@ -48,28 +40,28 @@ export function ChartSurface({ className, label, words, ground = LIVE, children 
       element.removeEventListener('click', focus);
       lookAway();
     };
-  }, [ground]);
+  }, [ends]);
   return (
     <div className={`chart-surface ${className}`} ref={surface}>
-      <Steer {...{ label, words, ground, slider }} />
+      <Steer {...{ label, words, ends, slider }} />
       {children}
     </div>
   );
 }
 
 type SteerProps = Pick<Props, 'label' | 'words'> & {
-  readonly ground: Ground;
+  readonly ends: Ends;
   readonly slider: { current: HTMLInputElement | null };
 };
 
 /** The update that is looked at, as a slider. */
-function Steer({ label, words, ground, slider }: SteerProps) {
+function Steer({ label, words, ends, slider }: SteerProps) {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.curvesVersion);
   const at = useView((s) => s.at);
-  const range = useView((s) => s.range) ?? { from: 0, to: ground.end() };
+  const range = useView((s) => s.range) ?? { from: 0, to: ends.axis() };
   const first = Math.ceil(range.from);
-  const last = Math.max(first, Math.min(ground.newest(), Math.floor(range.to)));
+  const last = Math.max(first, Math.min(ends.curves(), Math.floor(range.to)));
   return (
     <input
       ref={slider}
@@ -81,15 +73,15 @@ function Steer({ label, words, ground, slider }: SteerProps) {
       max={last}
       value={at === null ? last : Math.min(last, Math.max(first, at))}
       onChange={(event) => pointAt(Number(event.target.value))}
-      onKeyDown={(event) => onKey(event, range, ground)}
+      onKeyDown={(event) => onKey(event, range, ends)}
     />
   );
 }
 
 /** Arrows move the crosshair by a hundredth of what is in view, with Shift by one update; + and − zoom; < and > move; Escape shows all. */
-function onKey(event: KeyboardEvent, range: XRange, ground: Ground): void {
-  const end = ground.end();
-  const last = Math.min(ground.newest(), Math.floor(range.to));
+function onKey(event: KeyboardEvent, range: XRange, ends: Ends): void {
+  const end = ends.axis();
+  const last = Math.min(ends.curves(), Math.floor(range.to));
   const { at, range: zoomed } = useView.getState();
   const step = event.shiftKey ? 1 : Math.max(1, Math.round((range.to - range.from) / STEPS));
   const from = at ?? last;

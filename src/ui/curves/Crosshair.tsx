@@ -1,81 +1,84 @@
-import { across, AXIS, down, type Frame, MARGIN } from './frame.ts';
-import { useMarkedUpdate } from './markedUpdate.ts';
-import { readAt } from './curveValue.ts';
+import { textWidth } from '../parts/textWidth.ts';
+import type { Trace } from '../../runs/buckets.ts';
+import { across, down, type Plot, upright } from './plot.ts';
+import { readAt } from './traces.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
-import { textWidth } from '../parts/textWidth.ts';
 
 const TYPE = 10.5; // px, --type-1
+const TAG = 17; // height of the update's number, px
+const OWN = ['var(--curve)', 'var(--curve-2)'];
 
-/** The overlay of a chart: a line at the update whose batch is in view, the shared crosshair with its update and a dot on each curve, and the range that is being selected. */
-export function Crosshair({ frame }: { readonly frame: Frame }) {
+interface Props {
+  readonly plot: Plot;
+  readonly traces: readonly Trace[]; // what it reads
+  readonly colours?: readonly string[]; // of its dots; absent: those of a chart of the live run
+  readonly marked?: number | null; // update whose batch is in view
+}
+
+/**
+ * What lies over a line chart while it is read: a line at the update whose batch is in view, the crosshair that all charts share with its
+ * update and a dot on each curve, and the range that is being selected. It is a picture of its own, so that moving it draws no curve again.
+ */
+export function Crosshair({ plot, traces, colours = OWN, marked = null }: Props) {
   const at = useView((s) => s.at);
   const chosen = useView((s) => s.chosen);
-  const marked = useMarkedUpdate();
-  const { width, height, x } = frame;
-  const isIn = (update: number | null): update is number => update !== null && update >= x.from && update <= x.to;
+  const isIn = (update: number | null): update is number =>
+    update !== null && update >= plot.x.from && update <= plot.x.to;
   if (at === null && chosen === null && marked === null) return null;
+  const dots = (update: number, value: 'value' | 'smooth') =>
+    traces.map((trace, line) => {
+      const read = readAt(trace, update);
+      if (!read) return null;
+      const place = { cx: across(plot, read.update), cy: down(plot, read[value]) };
+      return <circle key={line} {...place} r={3.5} style={{ fill: colours[line] }} />;
+    });
   return (
-    <svg className="chart-over" width={width} height={height} aria-hidden="true">
-      {chosen && <Chosen frame={frame} chosen={chosen} />}
-      {isIn(marked) && <Marked frame={frame} update={marked} />}
-      {isIn(at) && <Cross frame={frame} at={at} />}
+    <svg className="chart-over" width={plot.width} height={plot.height} aria-hidden="true">
+      {chosen && <Chosen plot={plot} chosen={chosen} />}
+      {isIn(marked) && (
+        <g data-marked={marked}>
+          <path className="marked" d={upright(plot, marked)} />
+          {dots(marked, 'value')}
+        </g>
+      )}
+      {isIn(at) && (
+        <g data-at={at}>
+          <path className="crosshair" d={upright(plot, at)} />
+          {dots(at, 'smooth')}
+          <Tag plot={plot} at={at} />
+        </g>
+      )}
     </svg>
   );
 }
 
-/** Where the batch in view stands: a line, and a dot on each curve as it was measured. */
-function Marked({ frame, update }: { readonly frame: Frame; readonly update: number }) {
-  const left = across(frame, update);
-  return (
-    <g data-marked={update}>
-      <path className="marked" d={`M${left} ${MARGIN.top}V${frame.height - AXIS}`} />
-      {frame.traces.map((trace, line) => {
-        const read = readAt(trace, update);
-        if (!read) return null;
-        return (
-          <circle key={line} data-line={line} cx={across(frame, read.update)} cy={down(frame, read.value)} r={3.5} />
-        );
-      })}
-    </g>
-  );
-}
-
-function Cross({ frame, at }: { readonly frame: Frame; readonly at: number }) {
-  const { width, height, traces } = frame;
-  const left = across(frame, at);
+/** The update that the crosshair is at, on the axis. */
+function Tag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
   const text = `${at}`;
-  const tag = Math.ceil(textWidth(text, TYPE)) + 6;
-  const from = Math.min(Math.max(0, left - tag / 2), width - tag);
+  const width = Math.ceil(textWidth(text, TYPE)) + 6;
+  const from = Math.min(Math.max(0, across(plot, at) - width / 2), plot.width - width);
+  const floor = plot.height - plot.bottom;
   return (
-    <g data-at={at}>
-      <path className="crosshair" d={`M${left} ${MARGIN.top}V${height - AXIS}`} />
-      {traces.map((trace, line) => {
-        const read = readAt(trace, at);
-        if (!read) return null;
-        const y = down(frame, read.smooth);
-        return <circle key={line} data-line={line} cx={across(frame, read.update)} cy={y} r={3.5} />;
-      })}
-      <rect x={from} y={height - AXIS + 2} width={tag} height={AXIS - 3} rx={3} />
-      <text x={from + tag / 2} y={height - 5} textAnchor="middle">
+    <>
+      <rect x={from} y={floor + 2} width={width} height={TAG} rx={3} />
+      <text x={from + width / 2} y={floor + 15} textAnchor="middle">
         {text}
       </text>
-    </g>
+    </>
   );
 }
 
-function Chosen({ frame, chosen }: { readonly frame: Frame; readonly chosen: XRange }) {
-  const { width, height, side, right: room } = frame;
-  const [left, right] = [chosen.from, chosen.to].map((update) =>
-    Math.min(Math.max(side, across(frame, update)), width - room),
-  );
+function Chosen({ plot, chosen }: { readonly plot: Plot; readonly chosen: XRange }) {
+  const within = (update: number) => Math.min(Math.max(plot.left, across(plot, update)), plot.width - plot.right);
+  const left = within(chosen.from);
   return (
     <rect
       className="chosen"
       x={left}
-      y={MARGIN.top}
-      width={Math.max(1, right! - left!)}
-      height={height - AXIS - MARGIN.top}
+      y={plot.top}
+      width={Math.max(1, within(chosen.to) - left)}
+      height={plot.height - plot.bottom - plot.top}
     />
   );
 }

@@ -1,4 +1,3 @@
-import { useEffect, useReducer } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -6,15 +5,15 @@ import { Icon } from '../parts/Icon.tsx';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { fold } from '../shell/folds.ts';
-import { chartVersion, lastUpdate, watchChart } from './chartClock.ts';
+import { lastUpdate, useTurn } from './chartClock.ts';
 import { metricsOf } from './curves.ts';
-import { readAt } from './curveValue.ts';
 import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
-import { traceOf } from './traces.ts';
+import { LineChart } from './LineChart.tsx';
+import { type Plot, upright } from './plot.ts';
+import { readAt, traceOf } from './traces.ts';
 import '../styles/curve-strip.css';
 
-const WIDTH = 60;
-const HEIGHT = 20;
+const BOX = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
 
 /** The curves folded to a line, and a press that opens them. Each has its number: on a recording that of the update in view, else the newest. */
 export function CurveStrip() {
@@ -42,10 +41,9 @@ export function CurveStrip() {
 
 /** A curve as wide as a word. */
 function Small({ metric }: { readonly metric: MetricName }) {
-  const [, draw] = useReducer((n: number) => n + 1, 0);
+  useTurn(metric);
   useLive((s) => s.curvesVersion);
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
-  useEffect(() => watchChart(() => chartVersion([metric]), draw), [metric]);
   const { label, doc } = metricWords(metric, { env });
   const recorded = useRecorded();
   const marked = useMarkedUpdate();
@@ -54,19 +52,17 @@ function Small({ metric }: { readonly metric: MetricName }) {
   const value = at === null ? shownValue(metric, series) : readAt(traceOf(metric, null), at)?.value;
   const { x, smooth } = series?.drawn ?? { x: [], smooth: [] };
   const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
-  const end = lastUpdate();
-  const points = x.map((update, i) => {
-    const share = ((smooth[i] ?? 0) - low) / (high - low || 1);
-    return `${((WIDTH * update) / end).toFixed(1)} ${(HEIGHT - 1.5 - share * (HEIGHT - 3)).toFixed(1)}`;
-  });
+  const plot: Plot = {
+    ...BOX,
+    x: { from: 0, to: lastUpdate() },
+    y: { domain: [low, high > low ? high : low + 1], log: false },
+  };
   return (
     <li title={doc}>
       <span className="soft">{label}</span>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
-        <path className="floor" d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
-        {points.length > 0 && <path className="smooth" d={`M${points.join('L')}`} />}
-        {at !== null && <path className="marked" d={`M${((WIDTH * at) / end).toFixed(1)} 0V${HEIGHT}`} />}
-      </svg>
+      <LineChart chart={{ plot, rules: [low], lines: [{ name: 'smooth', x, y: smooth }] }}>
+        {at !== null && <path className="marked" d={upright(plot, at)} />}
+      </LineChart>
       <b>{series ? shownText(metric, value) : '–'}</b>
     </li>
   );

@@ -15,13 +15,13 @@ import { useRecorded, useMarkedUpdate } from './markedUpdate.ts';
 import { LastChange, ViewControls } from './ViewControls.tsx';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import { baselinesOf } from './baselineLines.ts';
-import { readAt } from './curveValue.ts';
-import { traceOf } from './traces.ts';
+import { readAt, traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { percent, short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
-import { AXIS, MARGIN, SIDE } from './frame.ts';
-import { lossPath } from './lossPath.ts';
+import { AXIS, RIGHT, SIDE, TOP } from './frame.ts';
+import { type Chart, LineChart } from './LineChart.tsx';
+import { edgesOf } from './plot.ts';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
@@ -162,8 +162,19 @@ function Curve({ losses }: { readonly losses: readonly number[] }) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const [first = NaN, last = NaN] = [losses[0], losses.at(-1)];
-  const frame = { left: SIDE, top: MARGIN.top, right: width - MARGIN.right, bottom: height - AXIS };
-  const { path, most } = lossPath(losses, frame);
+  const steps = losses.map((_, step) => step);
+  const most = Math.max(0, ...losses.filter(Number.isFinite));
+  const chart: Chart = {
+    plot: {
+      ...{ width, height, left: SIDE, right: RIGHT, top: TOP, bottom: AXIS },
+      x: { from: 0, to: losses.length - 1 },
+      y: { domain: [0, most || 1], log: false },
+    },
+    values: [most, ...(most > 0 ? [0] : [])].map((loss) => ({ at: loss, text: short(loss) })),
+    updates: [{ at: losses.length - 1, text: `step ${losses.length}`, anchor: 'end' }],
+    rules: [0],
+    lines: [{ name: 'smooth', x: steps, y: losses }],
+  };
   return (
     <figure
       className="card chart"
@@ -177,24 +188,11 @@ function Curve({ losses }: { readonly losses: readonly number[] }) {
       <div
         className="plot"
         ref={box}
+        {...edgesOf(chart.plot)}
         role="img"
         aria-label={`Imitation loss over ${losses.length} steps: ${short(first)} at the first, ${short(last)} at the last.`}
       >
-        {width > 40 && (
-          <svg className="chart-over sketch" width={width} height={height} aria-hidden="true">
-            <path className="floor" d={`M${frame.left} ${frame.bottom}H${frame.right}`} />
-            <text x={frame.left - 8} y={frame.top + 4} textAnchor="end">
-              {short(most)}
-            </text>
-            <text x={frame.left - 8} y={frame.bottom + 4} textAnchor="end">
-              0
-            </text>
-            <text x={frame.right} y={frame.bottom + 16} textAnchor="end">
-              step {losses.length}
-            </text>
-            <path className="smooth" d={path} />
-          </svg>
-        )}
+        {width > 40 && <LineChart chart={chart} />}
       </div>
     </figure>
   );

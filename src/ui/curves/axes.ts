@@ -10,17 +10,33 @@ export interface Axis {
 const STEPS = [1, 2, 2.5, 5, 10];
 const LOG_STEPS = [1, 2, 5, 10];
 /** Ends of an axis of updates: their halves are whole numbers, too. */
-export const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
+const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
+const MIN_END = 10; // updates: an axis has at least as many places
 const ALMOST = 1e-9; // of a decade, by which a logarithm may miss a whole number
 
 /** The next round number, upwards: one of some steps times a power of ten. */
-export function roundUp(value: number, steps = STEPS): number {
+function roundUp(value: number, steps = STEPS): number {
   const decade = 10 ** Math.floor(Math.log10(value));
   return decade * (steps.find((step) => step * decade >= value * 0.999) ?? 10);
 }
 
+/** Where an axis of updates ends that holds the newest one: at it or behind it, in steps. */
+export function axisEnd(newest: number): number {
+  return roundUp(Math.max(MIN_END, newest), WHOLE_STEPS);
+}
+
 /** From 0 to 1, for shares. */
 export const SHARES: Axis = { domain: [0, 1], ticks: [0, 0.5, 1], log: false };
+
+/** The scale of values for these positions, logarithmic if asked for and if there can be one; and why it is not, in words. */
+export function axisFor(
+  buckets: readonly Bucket[],
+  { shares, log }: { readonly shares: boolean; readonly log: boolean },
+): { readonly axis: Axis; readonly note: string } {
+  if (shares) return { axis: SHARES, note: log ? 'linear: a share, from 0 to 1' : '' };
+  const wanted = log ? logAxis(buckets) : linearAxis(buckets);
+  return typeof wanted === 'string' ? { axis: linearAxis(buckets), note: wanted } : { axis: wanted, note: '' };
+}
 
 /** An axis that holds these positions and 0, its ends on round numbers, so that they move in steps and not with every point. */
 export function linearAxis(buckets: readonly Bucket[]): Axis {

@@ -4,8 +4,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import type { Series } from '../../runs/series.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
-import { readAt } from './curveValue.ts';
-import { traceOf } from './traces.ts';
+import { readAt, traceOf } from './traces.ts';
 
 const MOST_SAID = 8; // curves: more cannot be listened to
 

@@ -1,23 +1,23 @@
 import { look, pointAt, useView } from './view.ts';
 import { between, heldAt, movedBy, type XRange, zoomedBy } from './xRange.ts';
 
-/** Charts that share what is in view, and where in an element that matches `plot` their curves lie (px from its edges). */
-export interface Ground {
-  readonly plot: string; // selector
-  readonly end: () => number; // update that the axes end at
-  readonly newest: () => number; // update that the curves end at
-  readonly pad: { readonly left: number; readonly right: number; readonly bottom: number };
+/** Which updates the axes and the curves of charts end at. */
+export interface Ends {
+  readonly axis: () => number;
+  readonly curves: () => number;
 }
 
+/** The element of a chart that is read and moved; its attributes are the edges of its plot. */
+export const PLOT = '.plot';
 const CLICK_PX = 6; // a mouse that moved less has chosen nothing
 const WHEEL = 0.0016; // of what is in view, by a logarithm, per px of the wheel
 const MOST_WHEEL = 240; // px that one turn counts for at most
 
 /** What fingers and the mouse are at: choosing updates to look at closer, moving what is in view, pointing, or holding two updates. */
 type Doing =
-  | { readonly kind: 'choose' | 'move'; readonly plot: Element; readonly began: number; readonly range: XRange }
-  | { readonly kind: 'point'; readonly plot: Element }
-  | { readonly kind: 'hold'; readonly plot: Element; readonly held: readonly [number, number] }
+  | { readonly kind: 'choose' | 'move'; readonly plot: HTMLElement; readonly began: number; readonly range: XRange }
+  | { readonly kind: 'point'; readonly plot: HTMLElement }
+  | { readonly kind: 'hold'; readonly plot: HTMLElement; readonly held: readonly [number, number] }
   | null;
 
 /**
@@ -25,25 +25,27 @@ type Doing =
  * drag with Shift, or along the axis, moves them; the wheel zooms, sideways or with Shift it moves; a double click shows all. Touch: one
  * finger points, two zoom and move. Returns a function that stops it.
  */
-export function bindGestures(element: HTMLElement, { plot: selector, end, newest, pad }: Ground): () => void {
+export function bindGestures(element: HTMLElement, { axis: end, curves: newest }: Ends): () => void {
   let doing: Doing = null;
   const fingers = new Map<number, number>(); // x of each, px
   const stop = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(name: K, act: (event: HTMLElementEventMap[K]) => void) =>
     element.addEventListener(name, act, { signal: stop.signal, passive: false });
   const rangeNow = () => useView.getState().range ?? { from: 0, to: end() };
-  const plotUnder = ({ target }: Event) => (target instanceof Element ? target.closest(selector) : null);
+  const plotUnder = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>(PLOT) : null);
+  const edge = (plot: HTMLElement, name: 'left' | 'right' | 'bottom') => Number(plot.dataset[name] ?? 0);
   /** Where across the plot a place lies: 0 its left edge, 1 its right one. */
-  const shareAt = (plot: Element, clientX: number) => {
+  const shareAt = (plot: HTMLElement, clientX: number) => {
     const { left, right } = plot.getBoundingClientRect();
-    const { before = 0, beside = 0 } = plot instanceof HTMLElement ? plot.dataset : {}; // for long values and names, px
-    const from = left + pad.left + Number(before);
-    return (clientX - from) / Math.max(1, right - pad.right - Number(beside) - from);
+    const from = left + edge(plot, 'left');
+    return (clientX - from) / Math.max(1, right - edge(plot, 'right') - from);
   };
-  const updateAt = (plot: Element, clientX: number, { from, to } = rangeNow()) =>
+  const updateAt = (plot: HTMLElement, clientX: number, { from, to } = rangeNow()) =>
     from + Math.min(1, Math.max(0, shareAt(plot, clientX))) * (to - from);
-  const point = (plot: Element, clientX: number) => pointAt(Math.min(newest(), Math.round(updateAt(plot, clientX))));
-  const onAxis = (plot: Element, clientY: number) => plot.getBoundingClientRect().bottom - clientY < pad.bottom;
+  const point = (plot: HTMLElement, clientX: number) =>
+    pointAt(Math.min(newest(), Math.round(updateAt(plot, clientX))));
+  const onAxis = (plot: HTMLElement, clientY: number) =>
+    plot.getBoundingClientRect().bottom - clientY < edge(plot, 'bottom');
 
   on('pointerdown', (event) => {
     const plot = plotUnder(event);
@@ -83,7 +85,7 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, newest
       useView.setState({ chosen });
     }
   });
-  const chosenBy = ({ plot, began }: { readonly plot: Element; readonly began: number }, clientX: number) => {
+  const chosenBy = ({ plot, began }: { readonly plot: HTMLElement; readonly began: number }, clientX: number) => {
     if (Math.abs(clientX - began) < CLICK_PX) return null;
     const [a, b] = [updateAt(plot, began), updateAt(plot, clientX)];
     return { from: Math.min(a, b), to: Math.max(a, b) };

@@ -1,5 +1,5 @@
 import type { MetricName } from '../../domain/metrics.ts';
-import type { Trace } from '../../runs/buckets.ts';
+import { firstFrom, type Trace } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 import { smoothed } from '../../runs/smoothing.ts';
 import { live } from '../run/liveStore.ts';
@@ -25,4 +25,19 @@ export function traceOf(name: MetricName, weight: number | null): Trace {
   const trace = { x, y, smooth: smoothed(y, own) };
   kept.set(series, { version: series.version, weight: own, trace });
   return trace;
+}
+
+/** What was measured closest to an update, and the smoothed curve there. */
+export interface ReadAt {
+  readonly update: number;
+  readonly value: number;
+  readonly smooth: number;
+}
+
+/** A curve read at an update: of two points equally close the earlier; undefined of a curve without points. */
+export function readAt({ x, y, smooth }: Trace, update: number): ReadAt | undefined {
+  const after = firstFrom(x, update);
+  const nearer = after > 0 && (after === x.length || update - x[after - 1]! <= x[after]! - update) ? after - 1 : after;
+  if (nearer >= x.length) return undefined;
+  return { update: x[nearer]!, value: y[nearer]!, smooth: smooth[nearer]! };
 }

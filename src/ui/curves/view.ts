@@ -1,7 +1,6 @@
 import { create } from 'zustand';
 import { MOST_SMOOTHING, SMOOTHING } from '../../runs/smoothing.ts';
 import { storedWord, storeWord } from '../parts/storedWord.ts';
-import { hurryCharts } from './chartClock.ts';
 import type { XRange } from './xRange.ts';
 
 interface View {
@@ -42,19 +41,16 @@ export function pointAt(at: number | null): void {
 /** Shows some updates in all charts; null: all of them. */
 export function look(range: XRange | null): void {
   useView.setState({ range, chosen: null });
-  hurryCharts();
 }
 
 /** Smooths all curves by a weight, 0 … 0.99; what lies outside is brought within. */
 export function smoothBy(weight: number): void {
   useView.setState({ smoothing: Math.min(MOST_SMOOTHING, Math.max(0, weight)) });
-  hurryCharts();
 }
 
 /** Draws all charts that can be on a logarithmic scale, or none. */
 export function scaleByLog(log: boolean): void {
   useView.setState({ log });
-  hurryCharts();
 }
 
 let surfaces = 0;
@@ -65,6 +61,5 @@ export function beginLooking(): () => void {
   return () => {
     if (--surfaces > 0) return;
     useView.setState({ at: null, range: null, chosen: null });
-    hurryCharts();
   };
 }

@@ -11,7 +11,7 @@ import {
   publishedText,
 } from '../../experiments/wording.ts';
 import { ExportButtons } from './ExportButtons.tsx';
-import { Sparkline } from '../parts/Sparkline.tsx';
+import { Sparkline } from './Sparkline.tsx';
 
 /** The table: what the runs say together, and apart from it what others printed. */
 export function Results({ table }: { readonly table: Table }) {

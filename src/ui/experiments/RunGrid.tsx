@@ -5,7 +5,7 @@ import type { RunResult } from '../../experiments/runResult.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { Sparkline } from '../parts/Sparkline.tsx';
+import { Sparkline } from './Sparkline.tsx';
 import { isSame, requestFor } from './requests.ts';
 import { useExperiments } from './experimentStore.ts';
 

@@ -1,21 +1,19 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
-import { chartVersion, watchChart } from '../curves/chartClock.ts';
+import { LiveChart } from '../curves/ChartCard.tsx';
+import { useTurn } from '../curves/chartClock.ts';
 import { chartSentence, wordsAt } from '../curves/chartText.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { Crosshair } from '../curves/Crosshair.tsx';
-import type { Frame } from '../curves/frame.ts';
-import { Sketch } from '../curves/Sketch.tsx';
-import { useFrame } from '../curves/useFrame.ts';
+import { type Frame, useFrame } from '../curves/frame.ts';
+import { edgesOf } from '../curves/plot.ts';
 import { useView } from '../curves/view.ts';
 import { ViewControls } from '../curves/ViewControls.tsx';
 import { LINES } from '../curves/curves.ts';
 import { live } from '../run/liveStore.ts';
 import { shownText } from '../run/metricText.ts';
-import { readAt } from '../curves/curveValue.ts';
-import { Chart } from '../curves/Chart.tsx';
+import { readAt } from '../curves/traces.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
@@ -41,33 +39,30 @@ interface Props {
 export function ExportDialog({ metric, close }: Props) {
   const drawing = useRef<HTMLDivElement>(null);
   const names = LINES[metric] ?? [metric];
-  const [version, setVersion] = useState(() => chartVersion(names));
-  useEffect(() => {
-    const lines = LINES[metric] ?? [metric];
-    return watchChart(
-      () => chartVersion(lines),
-      () => setVersion(chartVersion(lines)),
-    );
-  }, [metric]);
+  const version = Math.max(1, useTurn(metric)); // the first drawing waits for no turn
   const series = live.series.get(metric);
   const [{ width, height }] = useState(sizeNow);
-  const frames = useFrame(metric, version, width, height);
-  const frame = frames && (frames.sketch ?? frames.drawn);
+  const frame = useFrame(metric, version, width, height);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
   const record = live.recorded ? null : currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
-      {series && frames && frame ? (
+      {series && frame ? (
         <>
           <div className="row">
             <Read metric={metric} frame={frame} />
             <ViewControls />
           </div>
           <ChartSurface className="" label="this chart" words={(update) => wordsAt(names, update)}>
-            <div ref={drawing} className="plot" role="img" aria-label={chartSentence(metric, series, configNow())}>
-              <Chart frame={frames.drawn} />
-              {frames.sketch && <Sketch frame={frames.sketch} />}
-              <Crosshair frame={frame} />
+            <div
+              ref={drawing}
+              className="plot"
+              style={{ height }}
+              {...edgesOf(frame.plot)}
+              role="img"
+              aria-label={chartSentence(metric, series, configNow())}
+            >
+              <LiveChart frame={frame} />
             </div>
           </ChartSurface>
           {frame.note && <p className="faint">The scale is {frame.note}.</p>}
@@ -77,14 +72,10 @@ export function ExportDialog({ metric, close }: Props) {
       )}
       <p className="faint">
         {metricWords(metric, configNow()).doc}{' '}
-        {series && `The chart draws ${frame?.rows.length ?? 0} positions; CSV has all ${series.length} points.`}
+        {series && `The chart draws ${frame?.positions ?? 0} positions; CSV has all ${series.length} points.`}
       </p>
-      {series && frames && (
-        <PictureButtons
-          chart={drawing}
-          caption={() => captionOf(metric, frames.drawn)}
-          csv={() => csvOfCurves(columns())}
-        />
+      {series && frame && (
+        <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />
       )}
       {live.flags.length > 0 && <ChangeList changes={live.flags} />}
       {record && <RunButtons record={record} />}

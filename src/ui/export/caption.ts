@@ -38,7 +38,7 @@ export function smoothingText(weight: number): string {
 }
 
 /** What a picture of a live curve says: of which run, preset and seed it is, what is measured, how it is smoothed, what was changed. */
-export function captionOf(metric: MetricName, { thinned, zoomed, looked, x, y }: Frame): Caption {
+export function captionOf(metric: MetricName, { thinned, zoomed, looked, plot: { x, y } }: Frame): Caption {
   const [, second] = LINES[metric] ?? [];
   const { smoothing } = looked;
   const record = currentRun();

@@ -1,8 +1,11 @@
 import { METRICS } from '../../domain/metrics.ts';
+import { SHARES } from '../curves/axes.ts';
+import { type Chart, LineChart } from '../curves/LineChart.tsx';
+import { across, down, type Plot } from '../curves/plot.ts';
 import { percent } from '../parts/numberText.ts';
 
 const SMALL = { width: 320, height: 58 };
-const PAD = { left: 34, right: 8, top: 6, bottom: 7 };
+const ROOM = { left: 44, right: 8, top: 6, bottom: 7 };
 const TITLED = 20; // below the plot, where the updates are named
 
 interface Props {
@@ -17,14 +20,16 @@ interface Props {
   readonly titled?: boolean; // both axes say what they are of
 }
 
-/** Where an update stands on a curve of some width, and which one stands at a place. */
-export function curveScale(width: number, first: number, last: number) {
-  const room = width - PAD.left - PAD.right;
-  const updates = Math.max(1, last - first);
-  return {
-    x: (update: number) => PAD.left + ((update - first) * room) / updates,
-    update: (x: number) => first + ((x - PAD.left) * updates) / Math.max(1, room),
-  };
+/** Where the updates up to `until` and shares lie on such a curve. */
+export function curvePlot({
+  updates,
+  until,
+  size = SMALL,
+  titled = false,
+}: Pick<Props, 'updates' | 'size' | 'titled'> & { readonly until: number }): Plot {
+  const from = Math.min(1, ...updates);
+  const x = { from, to: Math.max(from + 1, until) };
+  return { ...ROOM, ...size, bottom: titled ? TITLED : ROOM.bottom, x, y: SHARES };
 }
 
 /** Success of a run, drawn as far as the update in view; its dots are the updates that can be shown. */
@@ -39,60 +44,43 @@ export function Curve({
   dots = true,
   titled = false,
 }: Props) {
-  const { width, height } = size;
-  const { x } = curveScale(width, Math.min(1, ...updates), until);
-  const bottom = titled ? TITLED : PAD.bottom;
-  const y = (share: number) => height - bottom - share * (height - PAD.top - bottom);
-  const path = (values: readonly number[]) =>
-    values.map((share, i) => `${i === 0 ? 'M' : 'L'}${x(i + 1).toFixed(1)} ${y(share).toFixed(1)}`).join('');
+  const plot = curvePlot({ updates, until, size, titled });
   const now = updates[at] ?? success.length;
-  const last = success.length;
+  const line = (name: string, y: readonly number[]) => ({ name, x: y.map((_, i) => i + 1), y });
+  const chart: Chart = {
+    plot,
+    values: SHARES.ticks.map((share) => ({ at: share, text: percent(share) })),
+    rules: SHARES.ticks,
+    updates: titled
+      ? [
+          { at: plot.x.from, text: `update ${plot.x.from}`, anchor: 'start' },
+          { at: plot.x.to, text: `update ${until}`, anchor: 'end' },
+        ]
+      : [],
+    lines: [...(behind ? [line('ahead', behind)] : []), line('ahead', success), line('so-far', success.slice(0, now))],
+  };
+  const said =
+    label ??
+    `${METRICS['rollout/success'].label} of the recorded run: from ${percent(success[0])} to ${percent(success.at(-1))} in ${success.length} updates`;
   return (
-    <svg
-      className="replay-curve"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={
-        label ??
-        `${METRICS['rollout/success'].label} of the recorded run: from ${percent(success[0])} to ${percent(success.at(-1))} in ${last} updates`
-      }
-    >
-      {[0, 0.5, 1].map((share) => (
-        <g key={share}>
-          <path className="grid" d={`M${PAD.left} ${y(share)}H${width - PAD.right}`} />
-          <text x={PAD.left - 5} y={y(share) + 3} textAnchor="end">
-            {percent(share)}
-          </text>
-        </g>
-      ))}
+    <LineChart className="replay-curve" fit="box" label={said} chart={chart}>
       {titled && (
-        <>
-          <text x={PAD.left + 4} y={PAD.top + 12}>
-            {METRICS['rollout/success'].label}
-          </text>
-          <text x={PAD.left} y={height - 5}>
-            {updates[0] === 0 ? 'update 0' : 'update 1'}
-          </text>
-          <text x={width - PAD.right} y={height - 5} textAnchor="end">
-            update {until}
-          </text>
-        </>
+        <text x={plot.left + 4} y={plot.top + 12}>
+          {METRICS['rollout/success'].label}
+        </text>
       )}
-      {behind && <path className="ahead" d={path(behind)} />}
-      <path className="ahead" d={path(success)} />
-      <path className="so-far" d={path(success.slice(0, now))} />
       {updates.map(
         (update, i) =>
           (dots || i === at) && (
             <circle
               key={update}
-              cx={x(update)}
-              cy={y(success[Math.max(0, update - 1)] ?? 0)}
+              cx={across(plot, update)}
+              cy={down(plot, success[Math.max(0, update - 1)] ?? 0)}
               r={i === at ? 4.5 : 3}
               data-now={i === at}
             />
           ),
       )}
-    </svg>
+    </LineChart>
   );
 }

@@ -1,5 +1,8 @@
 import { useMemo, useRef, useState } from 'react';
+import { bucketsBetween } from '../../runs/buckets.ts';
 import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import { type Plot, updateAt, upright } from '../curves/plot.ts';
 import { percent, short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 
@@ -10,9 +13,8 @@ const LABELS: Readonly<Record<StepMean, string>> = {
   toolCalls: 'tool calls',
   length: 'length',
 };
-const HEIGHT = 64;
-const PAD = { left: 4, right: 4, top: 6, bottom: 6 };
-const MOST_POINTS = 400;
+const BOX = { height: 64, left: 4, right: 4, top: 6, bottom: 6 }; // px
+const MOST_POSITIONS = 300;
 
 /** Means over the steps of what is listed: reward, success, turns, calls, length. */
 export function StepCurves({ means: { steps, unit } }: { readonly means: MeansByStep }) {
@@ -40,12 +42,11 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
   // once for each list, not for each move of the pointer: there may be 100,000 steps
-  const { values, points, bounds } = useMemo(() => curveOf(steps, name), [steps, name]);
+  const { first, last, bounds, lines, bands } = useMemo(() => curveOf(steps, name), [steps, name]);
   const low = name === 'success' ? 0 : Math.min(0, bounds[0]);
   const high = name === 'success' ? 1 : Math.max(bounds[1], low + 1e-9);
   const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
-  const x = (step: number) => PAD.left + ((step - from) / Math.max(1e-9, to - from)) * (width - PAD.left - PAD.right);
-  const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
+  const plot: Plot = { ...BOX, width, x: { from, to }, y: { domain: [low, high], log: false } };
   const said = name === 'success' ? percent : short;
   const shown = at === null ? steps.at(-1) : steps[at];
   const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
@@ -58,40 +59,34 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
         </b>
       </figcaption>
       {width > 20 && (
-        <svg
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`${label}: from ${said(values[0])} at step ${from} to ${said(values.at(-1))} at step ${to}`}
-          onPointerMove={({ nativeEvent }) => {
-            const step = from + ((nativeEvent.offsetX - PAD.left) / (width - PAD.left - PAD.right)) * (to - from);
-            setAt(nearestStep(steps, step));
-          }}
+        <div
+          onPointerMove={({ nativeEvent }) => setAt(nearestStep(steps, updateAt(plot, nativeEvent.offsetX)))}
           onPointerLeave={() => setAt(null)}
         >
-          <path className="floor" d={`M0 ${y(Math.max(low, Math.min(high, 0)))}H${width}`} />
-          <path
-            className="curve-line"
-            d={points
-              .map((step, i) => `${i === 0 ? 'M' : 'L'}${x(step.step).toFixed(1)} ${y(step[name]).toFixed(1)}`)
-              .join('')}
-          />
-          {at !== null && <path className="crosshair" d={`M${x(shown?.step ?? 0)} 0V${HEIGHT}`} />}
-        </svg>
+          <LineChart
+            label={`${label}: from ${said(first)} at step ${from} to ${said(last)} at step ${to}`}
+            chart={{ plot, rules: [Math.max(low, Math.min(high, 0))], bands, lines }}
+          >
+            {at !== null && <path className="crosshair" d={upright(plot, shown?.step ?? 0)} />}
+          </LineChart>
+        </div>
       )}
     </figure>
   );
 }
 
-/** What is drawn of a mean: its values, as many points of them as can be told apart, and the smallest and the largest, 0 of none. */
+/** What is drawn of a mean: its first and last value, as many positions as can be told apart, and the smallest and the largest value, 0 of none. */
 function curveOf(steps: readonly StepMeans[], name: StepMean) {
-  const values = steps.map((step) => step[name]).filter((value) => !Number.isNaN(value));
-  const every = Math.ceil(steps.length / MOST_POINTS);
-  const points = steps.filter((step, i) => !Number.isNaN(step[name]) && (i % every === 0 || i === steps.length - 1));
-  let [low, high] = [values[0] ?? 0, values[0] ?? 0];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return { values, points, bounds: [low, high] as const };
+  const measured = steps.filter((step) => !Number.isNaN(step[name]));
+  const [x, y] = [measured.map(({ step }) => step), measured.map((step) => step[name])];
+  const buckets = bucketsBetween({ x, y, smooth: y }, x[0] ?? 0, x.at(-1) ?? 0, MOST_POSITIONS);
+  const at = buckets.map(({ last }) => last);
+  const [lows, highs] = [buckets.map(({ min }) => min), buckets.map(({ max }) => max)];
+  return {
+    first: y[0],
+    last: y.at(-1),
+    bounds: [Math.min(...lows, y[0] ?? 0), Math.max(...highs, y[0] ?? 0)] as const,
+    lines: [{ name: 'smooth', x: at, y: buckets.map(({ sum, count }) => sum / count) }],
+    bands: buckets.some(({ count }) => count > 1) ? [{ x: at, low: lows, high: highs }] : [],
+  };
 }

@@ -2,8 +2,8 @@ import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobText } from '../../config/knobText.ts';
 import { signed } from '../parts/numberText.ts';
 import { shownText } from '../run/metricText.ts';
-import type { Line } from './line.ts';
-import { nameOf, Swatch } from './Course.tsx';
+import { type Line, nameOf } from './line.ts';
+import { Swatch } from './Swatch.tsx';
 import type { Run } from '../../runs/run.ts';
 import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric } from './keptRun.ts';
 

@@ -1,15 +1,16 @@
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { Run } from '../../runs/run.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import type { Plot } from '../curves/plot.ts';
 import { useView } from '../curves/view.ts';
 import { shownText } from '../run/metricText.ts';
-import { courseOf } from './courses.ts';
+import { axisEnd } from '../curves/axes.ts';
+import { courseOf, newestOf, scaleOf } from './courses.ts';
 import { KEPT_METRICS, type KeptMetric, lastOf } from './keptRun.ts';
-import { DASHES, type Line } from './line.ts';
-import { endOf, scaleOf } from './curvePlacement.ts';
+import { type Line, linesOf } from './line.ts';
 import { useRuns } from './runStore.ts';
 
-const WIDTH = 160;
-const HEIGHT = 56;
+const BOX = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 2 }; // px
 
 interface Props {
   readonly line: Line;
@@ -39,22 +40,11 @@ export function EveryCurve({ line, all }: Props) {
   );
 }
 
-function Small({ line: { run, slot }, all, metric }: Props & { readonly metric: KeptMetric }) {
+function Small({ line, all, metric }: Props & { readonly metric: KeptMetric }) {
   const smoothing = useView((s) => s.smoothing);
-  const course = courseOf(run, metric, smoothing);
-  const { domain } = scaleOf(metric, all, false).axis;
-  const x = (update: number) => (WIDTH * update) / endOf(all);
-  const y = (value: number) => 2 + ((domain[1] - value) / (domain[1] - domain[0])) * (HEIGHT - 4);
-  const path = (ys: ArrayLike<number>) =>
-    Array.from(course?.x ?? [], (u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join(
-      '',
-    );
-  const stroke = { stroke: `var(--run-${slot})` };
+  const course = courseOf(line.run, metric, smoothing);
+  const plot: Plot = { ...BOX, x: { from: 0, to: axisEnd(newestOf(all)) }, y: scaleOf(metric, all, false).axis };
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path className="floor" d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
-      {course && <path className="run-raw" d={path(course.y)} style={stroke} />}
-      {course && <path className="run-line" d={path(course.smooth)} style={stroke} strokeDasharray={DASHES[slot]} />}
-    </svg>
+    <LineChart fit="stretch" chart={{ plot, rules: [plot.y.domain[0]], lines: course ? linesOf(line, course) : [] }} />
   );
 }

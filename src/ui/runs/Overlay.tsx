@@ -1,19 +1,20 @@
-import { useId, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
+import { axisEnd } from '../curves/axes.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { ticksOf } from '../curves/frame.ts';
-import type { Ground } from '../curves/gestures.ts';
-import { readAt } from '../curves/curveValue.ts';
+import { Crosshair } from '../curves/Crosshair.tsx';
+import type { Ends } from '../curves/gestures.ts';
+import { type Chart, LineChart } from '../curves/LineChart.tsx';
+import { across, down, edgesOf, labelHeights, type Plot, ticksOf } from '../curves/plot.ts';
+import { readAt } from '../curves/traces.ts';
 import { useView } from '../curves/view.ts';
 import { ViewControls } from '../curves/ViewControls.tsx';
 import { short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { shownText } from '../run/metricText.ts';
-import { Band, Course, nameOf } from './Course.tsx';
-import { courseOf, seedGroups } from './courses.ts';
-import type { Line } from './line.ts';
+import { bandOf, courseOf, newestOf, scaleOf, seedGroups } from './courses.ts';
+import { colourOf, type Line, linesOf, nameOf } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
-import { endOf, HEIGHT, labelPlaces, newestOf, PAD, placeOf, scaleOf } from './curvePlacement.ts';
 import type { Run } from '../../runs/run.ts';
 import { lastOf, type KeptMetric } from './keptRun.ts';
 import { comparable, useRuns } from './runStore.ts';
@@ -24,12 +25,13 @@ interface Props {
   readonly all: readonly Run[]; // the axes cover all runs, so they stay the same when one is shown or hidden
 }
 
-const GROUND: Ground = {
-  plot: '.overlay-plot',
-  end: () => endOf(comparable(useRuns.getState())),
-  newest: () => newestOf(comparable(useRuns.getState())),
-  pad: { left: PAD.left, right: PAD.right, bottom: PAD.bottom },
+const ENDS: Ends = {
+  axis: () => axisEnd(newestOf(comparable(useRuns.getState()))),
+  curves: () => newestOf(comparable(useRuns.getState())),
 };
+const HEIGHT = 300; // px
+const LABEL_GAP = 13; // from one name to the next, px
+const ROOM = { left: 46, right: 44, top: 18, bottom: 26 }; // px
 
 /** A chart of one metric of several runs, with the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
 export function Overlay({ metric, lines, all }: Props) {
@@ -51,8 +53,8 @@ export function Overlay({ metric, lines, all }: Props) {
           </label>
         )}
       </div>
-      <ChartSurface className="" label="the compared runs" words={words} ground={GROUND}>
-        {width > 100 && <Plot {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
+      <ChartSurface className="" label="the compared runs" words={words} ends={ENDS}>
+        {width > 100 && <Compared {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
       </ChartSurface>
       <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
@@ -60,74 +62,81 @@ export function Overlay({ metric, lines, all }: Props) {
   );
 }
 
-interface PlotProps extends Props {
+interface ComparedProps extends Props {
   readonly width: number; // px
   readonly bands: ReturnType<typeof seedGroups>;
 }
 
-function Plot({ metric, lines, all, width, bands }: PlotProps) {
-  const id = useId();
-  const { range, chosen, at, smoothing, log } = useView();
-  const inView = range ?? { from: 0, to: endOf(all) };
+function Compared({ metric, lines, all, width, bands }: ComparedProps) {
+  const range = useView((s) => s.range);
+  const smoothing = useView((s) => s.smoothing);
+  const log = useView((s) => s.log);
+  const x = range ?? { from: 0, to: axisEnd(newestOf(all)) };
   const { axis, note } = scaleOf(metric, all, log);
-  const place = placeOf(width, inView, axis);
-  const { x, y } = place;
+  const plot: Plot = { ...ROOM, width, height: HEIGHT, x, y: axis };
   const drawn = lines.flatMap((line) => {
     const course = courseOf(line.run, metric, smoothing);
-    return course ? [{ ...line, course, end: readAt(course, inView.to) }] : [];
+    return course ? [{ line, course, end: readAt(course, x.to) }] : [];
   });
   const inBand = new Set(bands.flatMap(({ lines: own }) => own.map(({ run }) => run)));
-  const ends = labelPlaces(drawn.map(({ end }) => y(end?.smooth ?? axis.domain[0])));
+  const seeds = bands.map(({ slot, lines: own }) => {
+    const band = bandOf(own.flatMap(({ run }) => courseOf(run, metric, smoothing) ?? []));
+    return {
+      x: band.map(({ update }) => update),
+      low: band.map(({ low }) => low),
+      mean: band.map(({ mean }) => mean),
+      high: band.map(({ high }) => high),
+      colour: colourOf(slot),
+    };
+  });
+  const updates = ticksOf(x);
+  const chart: Chart = {
+    plot,
+    values: axis.ticks.map((value) => ({ at: value, text: short(value) })),
+    updates: updates.map((at, i) => ({ at, text: i === updates.length - 1 ? `update ${at}` : `${at}` })),
+    rules: axis.ticks,
+    bands: seeds,
+    lines: [
+      ...seeds.map((band) => ({ name: 'run-line seed-mean', x: band.x, y: band.mean, colour: band.colour })),
+      ...drawn.flatMap(({ line, course }) => linesOf(line, course, inBand.has(line.run))),
+    ],
+  };
+  const right = width - ROOM.right;
+  const ends = labelHeights(
+    drawn.map(({ end }) => down(plot, end?.smooth ?? axis.domain[0])),
+    LABEL_GAP,
+    0,
+    HEIGHT - ROOM.bottom,
+  );
   const description = lines.map(({ run }) => sentence(run, metric)).join(' ');
-  const floor = HEIGHT - PAD.bottom;
   return (
     <div
-      className="overlay-plot"
+      className="plot"
+      style={{ height: HEIGHT }}
+      {...edgesOf(plot)}
       role="img"
       aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${description}`}
     >
-      <svg width={width} height={HEIGHT}>
-        <clipPath id={id}>
-          <rect x={PAD.left} y={0} width={Math.max(0, place.right - PAD.left)} height={HEIGHT} />
-        </clipPath>
-        {axis.ticks.map((value) => (
-          <g key={value} className="tick">
-            <path d={`M${PAD.left} ${y(value)}H${place.right}`} />
-            <text x={PAD.left - 6} y={y(value) + 4} textAnchor="end">
-              {short(value)}
-            </text>
-          </g>
-        ))}
-        {ticksOf(inView).map((update, i, ticks) => (
-          <text key={update} className="tick-x" x={x(update)} y={HEIGHT - 8} textAnchor="middle">
-            {i === ticks.length - 1 ? `update ${update}` : update}
+      <LineChart chart={chart}>
+        {drawn.map(({ line: { run, slot }, end }, i) => (
+          <text
+            key={run.id}
+            className="run-end"
+            // a label is longer than the margin: it ends at the picture's edge, above its curve's end
+            {...(run.arm === undefined
+              ? { x: Math.min(right, across(plot, end?.update ?? 0)) + 6, y: (ends[i] ?? 0) + 4 }
+              : { x: width - 2, y: (ends[i] ?? 0) - 6, textAnchor: 'end' })}
+            style={{ fill: colourOf(slot) }}
+          >
+            {nameOf(run)}
           </text>
         ))}
-        {bands.map((group) => (
-          <Band key={group.slot} {...{ group, metric, place }} clip={id} />
-        ))}
-        {drawn.map(({ run, slot, course, end }, i) => (
-          <Course
-            key={run.id}
-            {...{ run, slot, course, place, end }}
-            clip={id}
-            label={ends[i] ?? 0}
-            inBand={inBand.has(run)}
-          />
-        ))}
-        {chosen && (
-          <rect
-            className="chosen"
-            x={x(chosen.from)}
-            y={PAD.top}
-            width={x(chosen.to) - x(chosen.from)}
-            height={floor - PAD.top}
-          />
-        )}
-        {at !== null && at >= inView.from && at <= inView.to && (
-          <path className="crosshair" data-at={at} d={`M${x(at)} ${PAD.top}V${floor}`} />
-        )}
-      </svg>
+      </LineChart>
+      <Crosshair
+        plot={plot}
+        traces={drawn.map(({ course }) => course)}
+        colours={drawn.map(({ line }) => colourOf(line.slot))}
+      />
       {note && <span className="cut chart-note">{note}</span>}
     </div>
   );

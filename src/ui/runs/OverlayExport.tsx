@@ -2,10 +2,9 @@ import type { RefObject } from 'react';
 import { csvOfCurves, headOf } from '../export/curvesCsv.ts';
 import { presetText, smoothingText } from '../export/caption.ts';
 import { useView } from '../curves/view.ts';
-import { nameOf } from './Course.tsx';
 import { PictureButtons } from '../export/PictureButtons.tsx';
 import '../styles/export.css';
-import { DASHES, type Line } from './line.ts';
+import { colourOf, DASHES, type Line, nameOf } from './line.ts';
 import { metricLabel, type KeptMetric } from './keptRun.ts';
 
 interface Props {
@@ -28,7 +27,7 @@ export function OverlayExport({ chart, metric, lines }: Props) {
     ],
     keys: lines.map(({ run, slot }) => ({
       label: `${nameOf({ id: run.id })} ${run.name}`,
-      stroke: `var(--run-${slot})`,
+      stroke: colourOf(slot),
       width: 2,
       dash: DASHES[slot] ?? '',
     })),

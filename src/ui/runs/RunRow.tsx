@@ -2,7 +2,7 @@ import { backendText, type Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { percent } from '../parts/numberText.ts';
-import { Swatch } from './Course.tsx';
+import { Swatch } from './Swatch.tsx';
 import { fullName, lastOf, MOST_NAMED } from './keptRun.ts';
 import { RunFiles } from './RunFiles.tsx';
 import { deleteRun, MOST_SHOWN, toggleShown, useRuns } from './runStore.ts';

@@ -1,6 +1,7 @@
 import { firstFrom, type Trace } from '../../runs/buckets.ts';
 import { SMOOTHING, smoothed } from '../../runs/smoothing.ts';
 import type { Run } from '../../runs/run.ts';
+import { axisFor } from '../curves/axes.ts';
 import type { KeptMetric } from './keptRun.ts';
 import type { Line } from './line.ts';
 
@@ -73,4 +74,18 @@ function valueAt({ x, smooth }: Trace, update: number): number {
   if (x[after] === update || before < 0) return b;
   const share = (update - x[before]!) / (x[after]! - x[before]!);
   return smooth[before]! + share * (b - smooth[before]!);
+}
+
+/** The last update of some runs. */
+export function newestOf(runs: readonly Run[]): number {
+  return Math.max(0, ...runs.map(({ update }) => update));
+}
+
+/** A scale that holds a metric of every run, so that drawing one never bends another; and why it is not the one that was asked for. */
+export function scaleOf(metric: KeptMetric, runs: readonly Run[], log: boolean) {
+  const shares = metric === 'rollout/success' || metric === 'eval/success';
+  const values = runs.flatMap(({ series }) => series.get(metric)?.drawn.mean ?? []);
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  const all = { first: 0, last: newestOf(runs), min, max, sum: 0, count: values.length, smooth: max };
+  return axisFor(values.length > 0 ? [all] : [], { shares, log });
 }

@@ -1,7 +1,8 @@
-import { useId, type Ref } from 'react';
-import { AXIS, across, down, type Frame, frameOf } from '../curves/frame.ts';
-import { LINES } from '../curves/curves.ts';
-import { Sketch } from '../curves/Sketch.tsx';
+import type { Ref } from 'react';
+import { firstFrom } from '../../runs/buckets.ts';
+import { frameOf } from '../curves/frame.ts';
+import { type Chart, LineChart } from '../curves/LineChart.tsx';
+import { across, down } from '../curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { live } from '../run/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
@@ -14,7 +15,7 @@ const ZOOM = 1.65; // of the curve, which is drawn as small as on the page
 const BOARD = { x: PAD, y: 196, width: 540, height: 344 };
 const CURVE = { x: 632, y: 226, width: 520, height: 178 };
 const TOKENS = { x: 632, y: 426, width: 520, height: 114 };
-const RIGHT = 14; // of the curve, for half the number of the last update
+const RIGHT = 18; // of the curve, for half the number of the last update
 const NOTHING = { x: [], y: [] };
 
 interface Props {
@@ -25,7 +26,6 @@ interface Props {
 
 /** A moment as one picture: the board, the rollout's tokens, the curve up to there, a sentence, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
-  const id = useId();
   const { episode, batch, turn, rollout, shown } = moment;
   const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NOTHING);
   const view = episode?.view;
@@ -42,7 +42,7 @@ export function Card({ moment, address, ref }: Props) {
           <Drawing view={view} turn={turn} group={group} />
         </svg>
       )}
-      <CardCurve id={id} until={moment.until} />
+      <CardCurve until={moment.until} />
       <CardTokens
         rollout={rollout}
         positions={rollout.words.slice(0, shown).map((_, t) => t)}
@@ -54,31 +54,40 @@ export function Card({ moment, address, ref }: Props) {
 }
 
 /** Success by update, up to where the moment is, with a dot there. */
-function CardCurve({ id, until }: { readonly id: string; readonly until: number }) {
+function CardCurve({ until }: { readonly until: number }) {
   const { x, y, width, height } = CURVE;
   if (!live.series.has(METRIC)) return null;
   const whole = frameOf(
-    { id, metric: METRIC, names: LINES[METRIC] ?? [METRIC], width: width / ZOOM, height: height / ZOOM, version: 0 },
+    { metric: METRIC, width: width / ZOOM, height: height / ZOOM },
     { range: null, smoothing: SMOOTHING, log: false },
   );
-  // names of baselines would take the room of the curve
-  const frame: Frame = { ...whole, rows: whole.rows.filter((row) => row.x <= until), baselines: [], right: RIGHT };
-  const last = frame.rows.findLast((row) => row.smooth !== undefined);
+  const plot = { ...whole.plot, right: RIGHT };
+  const [raw, smooth, ...others] = whole.lines.map((line) => upTo(line, until));
+  const last = (smooth?.x.length ?? 0) - 1;
+  const chart: Chart = {
+    ...whole,
+    plot,
+    bands: whole.bands?.map((band) => upTo(band, until)) ?? [],
+    lines: [raw, smooth, ...others].flatMap((line) => line ?? []),
+    levels: [], // names of baselines would take the room of the curve
+  };
   return (
     <>
       <text className="card-soft" x={x} y={y - 12} fontSize={20}>
-        Success by update{frame.traces.length > 1 && ' (dashed: evaluated)'}
+        Success by update{whole.traces.length > 1 && ' (dashed: evaluated)'}
       </text>
       <g className="card-curve" transform={`translate(${x} ${y}) scale(${ZOOM})`}>
-        <Sketch frame={frame} />
-        {last && (
-          <circle
-            cx={across(frame, last.x)}
-            cy={Math.min(down(frame, last.smooth ?? 0), frame.height - AXIS)}
-            r={4.5}
-          />
+        <LineChart chart={chart} />
+        {smooth && last >= 0 && (
+          <circle cx={across(plot, smooth.x[last] ?? 0)} cy={down(plot, smooth.y[last] ?? 0)} r={4.5} />
         )}
       </g>
     </>
   );
+}
+
+/** The points of a line or a band up to an update. */
+function upTo<Points extends { readonly x: ArrayLike<number> }>(points: Points, until: number): Points {
+  const count = firstFrom(points.x, until + 1);
+  return { ...points, x: Array.from(points.x).slice(0, count) };
 }

@@ -1,7 +1,8 @@
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
 import { percent } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
-import { Curve, curveScale } from '../replay/Curve.tsx';
+import { updateAt } from '../curves/plot.ts';
+import { Curve, curvePlot } from '../replay/Curve.tsx';
 import { toUpdate } from './stageStore.ts';
 
 interface Props {
@@ -26,7 +27,8 @@ export function LearningCurve({ success, updates, shown, until, behind }: Props)
     if (event.type === 'pointerdown') event.currentTarget.setPointerCapture(event.pointerId);
     else if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
     const { left } = event.currentTarget.getBoundingClientRect();
-    const wanted = curveScale(width, Math.min(1, ...updates), until).update(event.clientX - left);
+    const plot = curvePlot({ updates, until, size: { width, height } });
+    const wanted = updateAt(plot, event.clientX - left);
     const distance = (i: number) => Math.abs((updates[i] ?? 0) - wanted);
     go(updates.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0));
   };

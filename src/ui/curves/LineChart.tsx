@@ -1,0 +1,140 @@
+import { memo, type ReactNode, useId } from 'react';
+import '../styles/charts.css';
+import { across, bandPath, down, linePath, type Plot, upright } from './plot.ts';
+
+/** Text beside an axis. */
+export interface Tick {
+  readonly at: number; // update or value
+  readonly text: string;
+  readonly anchor?: 'start' | 'end'; // which end of the text stands there; absent: its middle
+}
+
+/** A line through points; its class says what it is. */
+export interface Line {
+  readonly name: string;
+  readonly x: ArrayLike<number>; // rising
+  readonly y: ArrayLike<number>;
+  readonly colour?: string; // absent: that of its class
+  readonly dash?: string | undefined;
+  readonly run?: number; // whose curve it is
+}
+
+/** The area from the lowest to the highest values. */
+export interface Band {
+  readonly x: ArrayLike<number>;
+  readonly low: ArrayLike<number>;
+  readonly high: ArrayLike<number>;
+  readonly colour?: string;
+}
+
+/** A value to compare lines with, and its name beside the plot. */
+export interface Level {
+  readonly text: string;
+  readonly x: number; // of the name, px from the left
+  readonly y: number; // of the name, px from the top
+  readonly line: number; // height of what it names, px from the top
+}
+
+/** Something that happened at an update. */
+export interface Flag {
+  readonly update: number;
+  readonly text: string;
+}
+
+/** All that a line chart draws. */
+export interface Chart {
+  readonly plot: Plot;
+  readonly values?: readonly Tick[];
+  readonly updates?: readonly Tick[];
+  readonly rules?: readonly number[]; // values that have a horizontal line
+  readonly flags?: readonly Flag[];
+  readonly bands?: readonly Band[];
+  readonly lines: readonly Line[]; // later ones lie over earlier ones
+  readonly levels?: readonly Level[];
+}
+
+/** From the newest update to the end of horizontal lines, px. */
+export const BEHIND = 4;
+/** From values to the plot, px. */
+export const VALUE_GAP = 8;
+const SLACK = 1; // px by which lines may leave the plot: half of the widest
+
+interface Props {
+  readonly chart: Chart;
+  readonly className?: string;
+  readonly label?: string; // the chart in words; absent: they stand elsewhere
+  readonly fit?: 'box' | 'stretch'; // as large as the style says, or stretched to it; absent: as large as the plot
+  readonly children?: ReactNode; // lies over the lines
+}
+
+/** Every line chart of the page: axes, bands, lines, levels to compare with, flags. It is drawn at once as a few paths. */
+export const LineChart = memo(function LineChart({ chart, className = '', label, fit, children }: Props) {
+  const { plot, values = [], updates = [], rules = [], flags = [], bands = [], lines, levels = [] } = chart;
+  const id = useId();
+  const { width, height, left, right, top } = plot;
+  const floor = height - plot.bottom;
+  const end = width - right + BEHIND;
+  return (
+    <svg
+      className={className === '' ? 'line-chart' : `line-chart ${className}`}
+      viewBox={`0 0 ${width} ${height}`}
+      {...(fit === undefined && { width, height })}
+      {...(fit === 'stretch' && { preserveAspectRatio: 'none' })}
+      {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
+    >
+      <clipPath id={id}>
+        <rect x={left - SLACK} y={0} width={Math.max(0, width - left - right) + 2 * SLACK} height={floor + SLACK} />
+      </clipPath>
+      {rules.map((value) => (
+        <path key={value} className="rule" d={`M${left} ${down(plot, value)}H${end}`} />
+      ))}
+      <g className="values">
+        {values.map(({ at, text }) => (
+          <text key={at} x={left - VALUE_GAP} y={down(plot, at) + 4} textAnchor="end">
+            {text}
+          </text>
+        ))}
+      </g>
+      <g className="updates">
+        {updates.map(({ at, text, anchor }) => (
+          <text key={at} x={across(plot, at)} y={floor + 16} textAnchor={anchor ?? 'middle'}>
+            {text}
+          </text>
+        ))}
+      </g>
+      {flags.map(({ update, text }) => (
+        <g key={update}>
+          <path className="flag" d={upright(plot, update)} />
+          <text className="mark-label" x={across(plot, update) + 2} y={top + 8}>
+            {text}
+          </text>
+        </g>
+      ))}
+      <g clipPath={`url(#${id})`}>
+        {bands.map(({ x, low, high, colour }, i) => (
+          <path key={i} className="band" d={bandPath(plot, x, low, high) || undefined} style={{ fill: colour }} />
+        ))}
+        {lines.map(({ name, x, y, colour, dash, run }, i) => (
+          <path
+            key={i}
+            className={name}
+            d={linePath(plot, x, y) || undefined}
+            style={{ stroke: colour }}
+            strokeDasharray={dash}
+            data-run={run}
+          />
+        ))}
+      </g>
+      {levels.map(({ text, x, y, line }) => (
+        <g key={text}>
+          <path className="level" d={`M${left} ${line}H${end}`} />
+          <path className="level-lead" d={`M${x - 7} ${line}L${x - 2} ${y - 3}`} />
+          <text className="level-label" x={x} y={y}>
+            {text}
+          </text>
+        </g>
+      ))}
+      {children}
+    </svg>
+  );
+});

@@ -1,0 +1,84 @@
+import type { Axis } from './axes.ts';
+import type { XRange } from './xRange.ts';
+
+/** Where the updates and values of a line chart lie. */
+export interface Plot {
+  readonly width: number; // px
+  readonly height: number; // px
+  readonly left: number; // room around the lines, px
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly x: XRange;
+  readonly y: Pick<Axis, 'domain' | 'log'>;
+}
+
+/** Where an update lies across a chart, px. */
+export function across({ x, width, left, right }: Plot, update: number): number {
+  return left + ((update - x.from) / (x.to - x.from)) * (width - left - right);
+}
+
+/** Which update lies at a place across a chart, px. */
+export function updateAt({ x, width, left, right }: Plot, px: number): number {
+  return x.from + ((px - left) / Math.max(1, width - left - right)) * (x.to - x.from);
+}
+
+/** Where a value lies down a chart, px from its top. On a logarithmic scale, values of 0 and below lie far under the plot. */
+export function down({ y: { domain, log }, height, top, bottom }: Plot, value: number): number {
+  const scaled = (of: number) => (log ? Math.log10(Math.max(of, Number.MIN_VALUE)) : of);
+  const [low, high] = [scaled(domain[0]), scaled(domain[1])];
+  return top + ((high - scaled(value)) / (high - low)) * (height - top - bottom);
+}
+
+/** Points joined by straight lines, as the path of an SVG; values that are not finite are left out. Empty if no point is left. */
+export function linePath(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): string {
+  const points = placesOf(plot, x, y);
+  return points.length > 0 ? `M${points.join('L')}` : '';
+}
+
+/** The area between two lines, as the path of an SVG; empty if there is none. */
+export function bandPath(plot: Plot, x: ArrayLike<number>, low: ArrayLike<number>, high: ArrayLike<number>): string {
+  const edge = [...placesOf(plot, x, high), ...placesOf(plot, x, low).toReversed()];
+  return edge.length > 0 ? `M${edge.join('L')}Z` : '';
+}
+
+/** A vertical line at an update over the whole height of the plot, as the path of an SVG. */
+export function upright(plot: Plot, update: number): string {
+  return `M${across(plot, update).toFixed(1)} ${plot.top}V${plot.height - plot.bottom}`;
+}
+
+function placesOf(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): readonly string[] {
+  const places: string[] = [];
+  for (let i = 0; i < x.length; i++) {
+    const value = y[i]!;
+    if (Number.isFinite(value)) places.push(`${across(plot, x[i]!).toFixed(1)} ${down(plot, value).toFixed(1)}`);
+  }
+  return places;
+}
+
+/** Whole updates at both ends and in the middle. */
+export function ticksOf({ from, to }: XRange): number[] {
+  return [...new Set([Math.ceil(from), Math.round((from + to) / 2), Math.floor(to)])];
+}
+
+/** The edges of a plot as attributes of its element, where gestures read them. */
+export function edgesOf({ left, right, bottom }: Plot) {
+  return { 'data-left': left, 'data-right': right, 'data-bottom': bottom };
+}
+
+/**
+ * Where the labels of horizontal lines go, in pixels from above, given the lines' own heights: each sits on its line where it can, `gap` or
+ * more from the next and within `top` … `bottom`, as long as there is room for all.
+ */
+export function labelHeights(lines: readonly number[], gap: number, top: number, bottom: number): readonly number[] {
+  const order = lines.map((line, i) => ({ line, i })).sort((a, b) => a.line - b.line);
+  const heights = [...lines];
+  let last = top - gap;
+  for (const { line, i } of order) heights[i] = last = Math.max(line, last + gap);
+  let limit = bottom;
+  for (const { i } of order.toReversed()) {
+    heights[i] = Math.min(heights[i]!, limit);
+    limit -= gap;
+  }
+  return heights;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import {
+  across,
+  bandPath,
+  down,
+  labelHeights,
+  linePath,
+  type Plot,
+  ticksOf,
+  updateAt,
+} from '../../src/ui/curves/plot.ts';
+
+/** Updates 0 to 2 and values 0 to 4 in a plot of 20 × 100 px. */
+const PLOT: Plot = {
+  ...{ width: 40, height: 110, left: 10, right: 10, top: 0, bottom: 10 },
+  x: { from: 0, to: 2 },
+  y: { domain: [0, 4], log: false },
+};
+
+test('a line is drawn over the whole width, from the lowest value at the bottom to the highest at the top; what is no number is left out', () => {
+  expect(linePath(PLOT, [0, 1, 2], [4, 2, 1])).toBe('M10.0 0.0L20.0 50.0L30.0 75.0');
+  expect(linePath(PLOT, [0, 1, 2], [4, NaN, 1])).toBe('M10.0 0.0L30.0 75.0');
+  expect(linePath(PLOT, [], [])).toBe('');
+});
+
+test('a band goes along its highest values and back along its lowest', () => {
+  expect(bandPath(PLOT, [0, 2], [0, 1], [2, 4])).toBe('M10.0 50.0L30.0 0.0L30.0 75.0L10.0 100.0Z');
+  expect(bandPath(PLOT, [], [], [])).toBe('');
+});
+
+test('each power of ten takes as much room on a logarithmic scale, and 0 lies far under the plot, but at a place', () => {
+  const log: Plot = { ...PLOT, y: { domain: [0.01, 1], log: true } };
+  expect(down(log, 1)).toBeCloseTo(0, 9);
+  expect(down(log, 0.1)).toBeCloseTo(50, 9);
+  expect(down(log, 0.01)).toBeCloseTo(100, 9);
+  expect(down(log, 0)).toBeGreaterThan(10_000);
+  expect(Number.isFinite(down(log, -1))).toBe(true);
+});
+
+test('the update at a place is the one that is drawn there', () => {
+  for (const update of [0, 0.5, 1.25, 2]) expect(updateAt(PLOT, across(PLOT, update))).toBeCloseTo(update, 12);
+});
+
+test('an axis names whole updates at both ends and in the middle, each once', () => {
+  expect(ticksOf({ from: 1.5, to: 7.2 })).toEqual([2, 4, 7]);
+  expect(ticksOf({ from: 0, to: 1 })).toEqual([0, 1]);
+});
+
+test('names of lines move apart in whatever order they come, and up where there is no room below', () => {
+  expect(labelHeights([40, 10, 12], 10, 0, 100)).toEqual([40, 10, 20]);
+  expect(labelHeights([98, 99, 20], 10, 0, 100)).toEqual([90, 100, 20]);
+});
