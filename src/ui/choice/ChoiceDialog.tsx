@@ -45,6 +45,12 @@ export function ChoiceDialog() {
         Each card shows how an expert solves one task, the success in evaluation before → after training, and the time a
         run takes.
       </p>
+      <p className="write-own">
+        <a href="#/environment" onClick={() => useSelection.setState({ choosing: false })}>
+          Write your own environment…
+        </a>{' '}
+        <span className="soft">One class in TypeScript or Python, with templates to start from.</span>
+      </p>
       <div ref={shelves} data-testid="choice">
         {GROUPS.map(([group, { label, doc }]) => (
           <section key={group} className="shelf" aria-labelledby={`shelf-${group}`}>
@@ -61,12 +67,6 @@ export function ChoiceDialog() {
           </section>
         ))}
       </div>
-      <p className="write-own">
-        <a href="#/environment" onClick={() => useSelection.setState({ choosing: false })}>
-          Write your own environment…
-        </a>{' '}
-        <span className="soft">One TypeScript class, with templates to start from.</span>
-      </p>
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { languageOf } from '../../domain/environmentFile.ts';
 import type { Examination } from '../../written/examination.ts';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
+import { ClassMembers } from './ClassMembers.tsx';
 import { cancelCheck, check, TASKS_PLAYED } from './examine.ts';
 import { LineButton } from './ReadingLine.tsx';
 import { SampleEpisode } from './SampleEpisode.tsx';
@@ -25,7 +26,8 @@ export function CheckPanel() {
         <Outcome />
       </section>
       <ToolList />
-      {found?.problem === null && <SampleEpisode sample={found.sample} />}
+      {found?.problem === null && <SampleEpisode sample={found.sample} weights={found.report.settled.weights} />}
+      <ClassMembers />
     </div>
   );
 }
@@ -86,10 +88,10 @@ function Outcome() {
           nonsense calls. It lists the problems with their lines.
         </p>
       )}
+      {stale && <p className="note">The file has changed since this check.</p>}
       {state?.state === 'ended' && <p className="note bad">The check didn’t finish. {state.why}</p>}
       {state?.state === 'done' && state.exported && <Exported as={state.exported.as} />}
       {state?.state === 'done' && <Found found={state.found} />}
-      {stale && <p className="faint">The file has changed since this check.</p>}
     </div>
   );
 }

@@ -127,7 +127,7 @@ function TemplateDialog({ close }: Closing) {
                 close();
               }}
             >
-              <b>{title}</b>
+              <b>{title}</b> {languageOf(file) === 'python' && <span className="chip">Python</span>}
               <span className="soft">{sentence}</span>
             </button>
           </li>

@@ -6,8 +6,14 @@ import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { LineButton } from './ReadingLine.tsx';
 
+interface Props {
+  readonly sample: Sample;
+  /** Weight of each part of the reward, by name; 1 where it has none. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
 /** The first training task, turn by turn. The expert plays it, or the random player if the class has no expert. */
-export function SampleEpisode({ sample: { by, play, reward } }: { readonly sample: Sample }) {
+export function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
   return (
     <section className="panel stack" aria-labelledby="sample-title" data-testid="sample">
       <h2 id="sample-title">The first task, played {by === 'expert' ? 'by the expert' : 'with random calls'}</h2>
@@ -36,6 +42,7 @@ export function SampleEpisode({ sample: { by, play, reward } }: { readonly sampl
           {Object.entries(play.parts).map(([part, amount]) => (
             <RewardChip key={part} amount={Number(amount)}>
               {part} {signed(Number(amount))}
+              {Object.hasOwn(weights, part) && weights[part] !== 1 && ` × ${weights[part]}`}
             </RewardChip>
           ))}
         </p>

@@ -12,6 +12,37 @@ import declarations from '../../../public/environments/environment.d.ts?raw';
 import { MEMBERS } from './members.ts';
 
 const WORD = /^\w*$/;
+const MEMBER = /^(static\s+)?\w*$/;
+/** A whole class, for a file that has none yet. */
+const CLASS = snippetCompletion(
+  [
+    "import type { Task } from './environment.d.ts';",
+    '',
+    '/** ${What the agent has to do.} */',
+    'export default class ${MyTask} {',
+    '  static tasks = { train: ${1:400}, test: ${2:100} };',
+    '  static maxTurns = ${3:4};',
+    '',
+    '  done = false;',
+    '',
+    '  reset({ draw }: Task): string {',
+    "    return '${the prompt}';",
+    '  }',
+    '',
+    '  /** ${What the tool does.} */',
+    '  ${tool}(${word}: string): string {',
+    '    this.done = true;',
+    '    return ${word};',
+    '  }',
+    '',
+    '  getReward() {',
+    '    return { solved: ${this.done ? 1 : 0} };',
+    '  }',
+    '}',
+    '',
+  ].join('\n'),
+  { label: 'export default class', info: 'A whole class to fill in.', type: 'class' },
+);
 const members: readonly Completion[] = MEMBERS.map(({ label, doc, snippet }) =>
   snippetCompletion(snippet, { label, info: doc, type: 'method', boost: 1 }),
 );
@@ -49,12 +80,17 @@ export function complete(context: CompletionContext): CompletionResult | null {
     const from = dotted.from + object.length + 1;
     return { from, options: [...membersOf(object, context)], validFor: WORD };
   }
-  const word = context.matchBefore(/\w+/);
-  const parent = syntaxTree(state).resolveInner(pos, -1);
-  if (!inClassBody(parent) || (!word && !context.explicit)) return null;
+  const word = context.matchBefore(/\bstatic\s+\w*|\w+/);
+  if (!word && !context.explicit) return null;
+  const tree = syntaxTree(state);
+  const parent = tree.resolveInner(pos, -1);
+  if (!inClassBody(parent)) {
+    const begun = /\bclass\b/.test(state.doc.toString());
+    return begun || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS] };
+  }
   const written = new Set(propertiesOf(parent, context).map(({ label }) => label));
   const options = members.filter(({ label }) => !written.has(label.replace('static ', '')));
-  return { from: word?.from ?? pos, options, validFor: WORD };
+  return { from: word?.from ?? pos, options, validFor: MEMBER };
 }
 
 function membersOf(object: string, context: CompletionContext): readonly Completion[] {

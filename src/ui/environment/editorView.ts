@@ -15,6 +15,7 @@ import {
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
+import { continueComment } from './commentLines.ts';
 import { complete } from './completions.ts';
 import { useEnvironment, write } from './environmentStore.ts';
 
@@ -46,6 +47,7 @@ export function showEditor(parent: HTMLElement, { label, describedBy }: Labels):
         inLanguage(useEnvironment.getState().file),
         keymap.of([
           ...closeBracketsKeymap,
+          { key: 'Enter', run: continueComment },
           ...defaultKeymap,
           ...historyKeymap,
           ...completionKeymap,

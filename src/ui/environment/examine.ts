@@ -1,7 +1,8 @@
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import { download } from '../export/fileDownload.ts';
 import { ExaminerClient } from './examinerClient.ts';
-import { useEnvironment } from './environmentStore.ts';
+import { rename, useEnvironment } from './environmentStore.ts';
+import { nameAfterClass } from './templates.ts';
 
 /** Tasks that a check plays. */
 export const TASKS_PLAYED = 1000;
@@ -35,6 +36,7 @@ function read(): void {
         useEnvironment.setState({
           reading: { text: asked.text, language: languageOf(asked), found: event.reading },
         });
+        if (event.reading.problem === null) followClass(asked, event.reading.declared.name);
         asked = null;
         read();
       },
@@ -44,6 +46,13 @@ function read(): void {
   );
   asked = { name: file.name, text: file.text };
   reader.send({ type: 'read', file: asked });
+}
+
+/** Names the file after its class, if it has the name of a template that it no longer is. */
+function followClass({ name, text }: EnvironmentFile, className: string): void {
+  const { file } = useEnvironment.getState();
+  const own = nameAfterClass(name, className);
+  if (own !== null && file.name === name && file.text === text) rename(own);
 }
 
 /** Plays what stands in the editor, in a worker of its own. */

@@ -30,6 +30,13 @@ export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
   python: 'hiddenWord.py',
 };
 
+/** The name of a file whose class has another name than the template that it began as; null if the file keeps its name. */
+export function nameAfterClass(name: string, className: string): string | null {
+  if (!TEMPLATES.some(({ file }) => file.name === name)) return null; // it was named by a person
+  const own = className.charAt(0).toLowerCase() + className.slice(1) + name.slice(name.lastIndexOf('.'));
+  return own === name ? null : own;
+}
+
 /** `guessTheWord.ts` in words: Guess the word. */
 function titleOf(name: string): string {
   const words = name

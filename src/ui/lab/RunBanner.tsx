@@ -64,11 +64,12 @@ function Verdict() {
     const timer = setInterval(look, 1000);
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
-  const words = course && courseWords(course, health, finished);
+  // while another run starts, the one before is still in view, and its verdict would pass for the new one's
+  const words = course && !starting && courseWords(course, health, finished);
   return (
-    <div className="verdict panel" data-testid="verdict" data-course={course?.state}>
-      <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
-      <p className="large headline">{words?.headline ?? <Waiting />}</p>
+    <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : course?.state}>
+      <Icon name={course && !starting ? COURSE_ICONS[course.state] : 'curves'} />
+      <p className="large headline">{words ? words.headline : <Waiting />}</p>
       {words && (
         <details>
           <summary className="small">Details</summary>
