@@ -65,6 +65,18 @@ test('without a run: P opens the task, typed words play it, halving solves it fo
   await page.context().close();
 });
 
+test('opened a second time, the game has the keys: what is typed is a word, and not a shortcut of the page', async () => {
+  const { page } = await visitStill(browser, { hash: HUNT });
+  for (let time = 0; time < 2; time++) {
+    await page.keyboard.press('p');
+    await wordInput(page).waitFor();
+    await expect.poll(() => wordInput(page).evaluate((e) => e === document.activeElement)).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+  }
+  await page.context().close();
+});
+
 test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
   const { page } = await visitStill(browser, { hash: HUNT });
   await page.getByRole('button', { name: 'Play it yourself' }).click();

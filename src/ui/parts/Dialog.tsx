@@ -1,4 +1,4 @@
-import { type KeyboardEventHandler, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type KeyboardEventHandler, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { Icon } from './Icon.tsx';
 
 interface Props {
@@ -14,7 +14,8 @@ interface Props {
 export function Dialog({ title, className, onClose, onKeyDown, beside, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // opening moves the focus to the cross, so it comes before the effect with which a child takes the focus
+  useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   return (
