@@ -11,7 +11,7 @@ export const continueComment: StateCommand = ({ state, dispatch }) => {
   if (opens === undefined || before.includes('*/')) return false;
   const indent = opens === '*' ? space : `${space} `;
   const next = line.number < state.doc.lines ? state.doc.line(line.number + 1).text : '';
-  const closed = opens === '*' || /\*\//.test(line.text.slice(before.length)) || /^\s*\*/.test(next);
+  const closed = opens === '*' || line.text.includes('*/') || /^\s*\*/.test(next);
   const star = `\n${indent}* `;
   dispatch(
     state.update({
