@@ -56,6 +56,7 @@ function Verdict() {
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
   const starting = useLive((s) => s.session === 'starting');
+  const preparing = useLive((s) => s.session === 'starting' || (s.running && s.phase === 'warm-start'));
   useEffect(() => {
     const look = () => {
       if (!document.hidden) setCourse(now());
@@ -65,10 +66,10 @@ function Verdict() {
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
   // while another run starts, the one before is still in view, and its verdict would pass for the new one's
-  const words = course && !starting && courseWords(course, health, finished);
+  const words = course && !preparing && courseWords(course, health, finished);
   return (
-    <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : course?.state}>
-      <Icon name={course && !starting ? COURSE_ICONS[course.state] : 'curves'} />
+    <div className="verdict panel" data-testid="verdict" data-course={preparing ? undefined : course?.state}>
+      <Icon name={course && !preparing ? COURSE_ICONS[course.state] : 'curves'} />
       <p className="large headline">{words ? words.headline : <Waiting />}</p>
       {words && (
         <details>
