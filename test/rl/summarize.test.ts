@@ -192,7 +192,9 @@ describe('what is said of an update', () => {
       'time/environment': 0.1,
       'time/update': 1,
     });
-    says(summarize(measured({}, { times: { rollout: 0, environment: 0, learn: 0 } })), { 'engine/tokens_per_second': 0 });
+    says(summarize(measured({}, { times: { rollout: 0, environment: 0, learn: 0 } })), {
+      'engine/tokens_per_second': 0,
+    });
   });
 
   test('what top-k or top-p cut away, and the share a filter kept, where there is one', () => {
