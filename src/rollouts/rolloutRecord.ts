@@ -22,7 +22,7 @@ export const TOKEN_CHANNELS = {
   advantage: { label: 'Adv.', doc: 'Advantage: better (+) or worse (−) than expected.', ramp: 'diverging' },
   push: { label: 'Push', doc: '−∂L/∂log π, summed over the epochs of the update.', ramp: 'diverging' },
   sampledLogprob: {
-    label: 'log p sampler',
+    label: 'log p drawn',
     doc: 'Log-probability as the sampler computed it when it drew the token.',
     ramp: 'sequential',
   },
