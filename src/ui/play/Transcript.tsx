@@ -3,13 +3,10 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { signed } from '../parts/numberText.ts';
-import { KINDS } from '../rollout/kinds.ts';
-import { agentOnly } from '../../config/masks.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
-import { PlainToken } from '../rollout/PlainToken.tsx';
 import { readTokens } from '../rollout/readRollout.ts';
-import { SpanLabel } from '../rollout/SpanLabel.tsx';
-import { SpanTokens } from '../rollout/SpanTokens.tsx';
+import { trainedLook } from '../rollout/trainedLook.ts';
+import { type Around, TokenView } from '../rollout/TokenView.tsx';
 
 interface Props {
   readonly played: PlayedEpisode;
@@ -19,35 +16,17 @@ interface Props {
 
 /** An episode turn by turn: who wrote what, whether it would be trained, and what each turn was paid. */
 export function Transcript({ played, vocabulary, config }: Props) {
-  const { words, tags, turns, writing } = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
-  const toolTrained = !agentOnly(config, 'policyTokens');
-  return (
-    <ol className="transcript">
-      {turns.map(({ turn, spans }) => (
-        <li key={turn} className="turn">
-          <div className="turn-title">
-            <h3>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h3>
-          </div>
-          <div className="turn-spans">
-            {spans.map(({ kind, tokens }, i) => {
-              const trained = kind === 'observation' ? toolTrained : kind !== 'prompt';
-              return (
-                <div key={i} className="span" data-kind={kind}>
-                  <SpanLabel of={KINDS[kind]} />
-                  <SpanTokens writing={writing}>
-                    {tokens.map((t) => (
-                      <PlainToken key={t} word={words[t] ?? ''} kind={kind} tag={tags[t] ?? false} trained={trained} />
-                    ))}
-                  </SpanTokens>
-                </div>
-              );
-            })}
-            <Paid played={played} turn={turn} />
-          </div>
-        </li>
-      ))}
-    </ol>
+  const rollout = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
+  const looks = useMemo(() => {
+    const look = trainedLook(rollout, config);
+    return () => look;
+  }, [rollout, config]);
+  const around = useMemo(
+    (): Around => ({ heading: 'h3', below: ({ turn }) => <Paid played={played} turn={turn} /> }),
+    [played],
   );
+  const { turns, writing } = rollout;
+  return <TokenView className="transcript" setting={writing} channel={null} {...{ turns, looks, around }} />;
 }
 
 function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {

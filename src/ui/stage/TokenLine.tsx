@@ -1,7 +1,7 @@
+import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { agentOnly } from '../../config/masks.ts';
-import { PlainToken } from '../rollout/PlainToken.tsx';
-import { SpanTokens } from '../rollout/SpanTokens.tsx';
+import { Token } from '../rollout/TokenView.tsx';
+import { trainedLook } from '../rollout/trainedLook.ts';
 import type { Play } from './play.ts';
 
 interface Props {
@@ -12,22 +12,19 @@ interface Props {
 
 /** A rollout as one line: what the agent wrote and, hatched, what came back; tags are left out. */
 export function TokenLine({ play, step, config }: Props) {
-  const { words, tags, kinds, turns, writing } = play.rollout;
-  const toolTrained = !agentOnly(config, 'policyTokens');
+  const { tags, turns, writing } = play.rollout;
+  const look = useMemo(() => trainedLook(play.rollout, config), [play, config]);
   const shown = play.ends[Math.min(step, play.ends.length) - 1] ?? 0;
   const own = turns.filter(({ turn }) => turn > 0).flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
   return (
     <div className="token-line">
-      <SpanTokens writing={writing}>
+      <span className="span-tokens" data-writing={writing}>
         {own
           .filter((t) => t < shown && tags[t] !== true)
-          .map((t) => {
-            const kind = kinds[t] ?? 'call';
-            return (
-              <PlainToken key={t} word={words[t] ?? ''} kind={kind} tag={false} trained={kind !== 'observation' || toolTrained} /> // prettier-ignore
-            );
-          })}
-      </SpanTokens>
+          .map((t) => (
+            <Token key={t} t={t} setting={writing} look={look} />
+          ))}
+      </span>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'react';
 import type { Voice } from '../../domain/taskForm.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { type Kind, Role } from '../../domain/tokens.ts';
@@ -7,10 +8,9 @@ import { paid, short } from '../parts/numberText.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { turnsUpTo } from '../rollout/readRollout.ts';
-import type { Span, Turn } from '../../domain/tokenSpans.ts';
-import { SpanLabel } from '../rollout/SpanLabel.tsx';
-import { SpanTokens } from '../rollout/SpanTokens.tsx';
-import { useFold } from '../rollout/useFold.tsx';
+import type { Turn } from '../../domain/tokenSpans.ts';
+import type { Look } from '../rollout/tokenLook.ts';
+import { type Around, TokenView } from '../rollout/TokenView.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { type SpokenTurn, shownUpTo, useTalk } from './talkStore.ts';
 
@@ -28,7 +28,17 @@ export function VoiceColumn({ voice, said }: Props) {
   const [episode] = source.batch.episodes;
   const upTo = shownUpTo(said, shown);
   const over = upTo === rollout.words.length;
-  const turns = turnsUpTo(rollout.turns, upTo);
+  const turns = useMemo(() => turnsUpTo(rollout.turns, upTo), [rollout, upTo]);
+  const looked = useTalk((s) => (s.looked?.voice === voice ? s.looked.t : null));
+  const looks = useMemo(() => {
+    const look = spokenLook(said);
+    return () => look;
+  }, [said]);
+  const around = useMemo(() => paidTurns(said), [said]);
+  const select = useCallback(
+    (t: number | null) => useTalk.setState(t === null ? { looked: null } : { looked: { voice, t }, flowing: false }),
+    [voice],
+  );
   if (!episode) return null;
   const title =
     update > 0
@@ -43,11 +53,14 @@ export function VoiceColumn({ voice, said }: Props) {
         {over && <Verdict {...{ success: episode.success, judged, reward: episode.reward }} />}
       </header>
       <p className="strong">{episode.question}</p>
-      <ol className="transcript">
-        {turns.map((turn) => (
-          <TurnLine key={turn.turn} {...{ turn, said, voice }} />
-        ))}
-      </ol>
+      <TokenView
+        {...{ turns, around, looks, select }}
+        className="transcript"
+        setting={rollout.writing}
+        channel={null}
+        label="Words; arrow keys move"
+        selected={looked}
+      />
       {!over && <p className="small faint">{waiting(turns.at(-1))}</p>}
       {over && (
         <footer>
@@ -85,70 +98,27 @@ function waiting(turn: Turn<Kind> | undefined): string {
   return turn?.spans.at(-1)?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
 }
 
-interface TurnProps extends Props {
-  readonly turn: Turn<Kind>;
+/** Words as they were said; the agent's own can be looked at. */
+function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
+  return (t) => {
+    const kind = rollout.kinds[t] ?? 'prompt';
+    const word = rollout.words[t] ?? '';
+    const look = { word, kind, tag: rollout.tags[t] ?? false };
+    if (batch.roles[t] !== Role.action) return look;
+    const probability = short(Math.exp(batch.sampledLogprobs[t] ?? 0));
+    const name = `${word}, ${KINDS[kind].label}, probability ${probability}`;
+    return { ...look, name, chosen: taken?.position === t };
+  };
 }
 
-function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
-  const { batch } = said.source;
-  const tokens = spans.flatMap((span) => span.tokens);
-  const reward = tokens.reduce((sum, t) => sum + (batch.rewards[t] ?? 0), 0);
-  return (
-    <li className="turn">
-      <div className="turn-title">
-        <h4>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h4>
-        {said.judged && reward !== 0 && <RewardChip amount={reward}>{paid(reward)}</RewardChip>}
-      </div>
-      <div className="turn-spans">
-        {spans.map((span, i) => (
-          <SpanLine key={i} {...{ span, said, voice }} />
-        ))}
-      </div>
-    </li>
-  );
-}
-
-function SpanLine({ span, said, voice }: Props & { readonly span: Span<Kind> }) {
-  const { shown, fold } = useFold(span, said.rollout.writing);
-  return (
-    <div className="span" data-kind={span.kind}>
-      <SpanLabel of={KINDS[span.kind]} />
-      <SpanTokens writing={said.rollout.writing}>
-        {shown.map((t) => (
-          <Word key={t} {...{ t, said, voice }} />
-        ))}
-        {fold}
-      </SpanTokens>
-    </div>
-  );
-}
-
-/** A word; the agent's own can be looked at, and the surer it was the darker it is. */
-function Word({ t, said: { source, rollout, taken }, voice }: Props & { readonly t: number }) {
-  const looked = useTalk((s) => s.looked?.voice === voice && s.looked.t === t);
-  const { batch } = source;
-  const kind = rollout.kinds[t] ?? 'prompt';
-  const word = rollout.words[t] ?? '';
-  if (batch.roles[t] !== Role.action) {
-    return (
-      <span className="token" data-kind={kind} data-tag={rollout.tags[t]}>
-        <span className="word">{word}</span>
-      </span>
-    );
-  }
-  const probability = Math.exp(batch.sampledLogprobs[t] ?? 0);
-  return (
-    <button
-      type="button"
-      className="token"
-      data-kind={kind}
-      data-tag={rollout.tags[t]}
-      data-chosen={taken?.position === t}
-      aria-pressed={looked}
-      aria-label={`${word}, ${KINDS[kind].label}, probability ${short(probability)}`}
-      onClick={() => useTalk.setState({ looked: { voice, t }, flowing: false })}
-    >
-      <span className="word">{word}</span>
-    </button>
-  );
+/** What each turn was paid, where the environment knows what is right. */
+function paidTurns({ source: { batch }, judged }: SpokenTurn): Around {
+  return {
+    heading: 'h4',
+    chip: ({ spans }) => {
+      const tokens = spans.flatMap((span) => span.tokens);
+      const reward = tokens.reduce((sum, t) => sum + (batch.rewards[t] ?? 0), 0);
+      return judged && reward !== 0 && <RewardChip amount={reward}>{paid(reward)}</RewardChip>;
+    },
+  };
 }

@@ -1,0 +1,127 @@
+import { chooseChannel, type ShownPreview, useSelection } from '../shell/selectionStore.ts';
+import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from './channels.ts';
+import { KINDS } from './kinds.ts';
+import { whyNotMeasured } from './missingNumbers.ts';
+import { short } from '../parts/numberText.ts';
+
+interface Props {
+  readonly view: ChannelView;
+  readonly scale: number;
+  readonly preview: ShownPreview | null; // what is tried
+}
+
+/** Chooses what the fill of the tokens says, with the legend that goes with it. */
+export function ChannelBar({ view, scale, preview }: Props) {
+  const chosen = useSelection((s) => s.channel);
+  const channel = preview?.channel ?? chosen;
+  return (
+    <>
+      <div className="segments channels" role="group" aria-label="Channel">
+        {CHANNEL_NAMES.map((name, i) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={channel === name}
+            title={`${CHANNELS[name].doc} (${i + 1})`}
+            onClick={() => chooseChannel(name)}
+          >
+            {CHANNELS[name].label}
+          </button>
+        ))}
+      </div>
+      {channel === 'mask' ? (
+        <ul className="row small soft legend" aria-label="Legend">
+          {preview && <li>{preview.label}:</li>}
+          {Object.entries(KINDS).map(([kind, { letter, label }]) => (
+            <li key={kind} data-kind={kind}>
+              <b>{letter}</b> {label}
+            </li>
+          ))}
+          <li>
+            <span className="swatch hatch" /> not in the loss
+          </li>
+        </ul>
+      ) : (
+        <RampLegend {...{ channel, view, scale, preview }} />
+      )}
+    </>
+  );
+}
+
+interface RampLegendProps {
+  readonly channel: Channel;
+  readonly view: ChannelView;
+  readonly scale: number;
+  readonly preview: ShownPreview | null; // what is tried
+}
+
+/** Which tokens a channel says nothing of: the hatched ones. */
+const NOTHING_SAID = {
+  loss: 'not in the loss',
+  action: 'not written by the agent',
+  response: 'the prompt',
+} as const;
+
+/** What a channel shows during a preview. Other channels are not here: a preview doesn't retrain the policy, so their numbers are unknown. */
+const TRIED: Readonly<Partial<Record<Channel, string>>> = {
+  advantage: 'advantage, was → would be',
+  gradient: 'push on log π, was → would be',
+  kl: 'log π − log π of the reference',
+};
+
+/** Explains the numbers of a channel and the strength of its colour; if the channel has no numbers, says why. */
+function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
+  const { ramp, doc, over, where } = CHANNELS[channel];
+  const { config } = view;
+  const missing = whyNotMeasured(view, channel);
+  if (missing !== null) {
+    return (
+      <p className="row small soft legend" aria-label="Legend">
+        <span>{missing}</span>
+      </p>
+    );
+  }
+  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
+  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
+  const diverging = ramp === 'diverging';
+  return (
+    <p className="row small soft legend" aria-label="Legend">
+      <span>
+        {preview ? <Tried {...{ channel, preview }} /> : doc}
+        {channel === 'ratio' && config && ` Clip: ${short(1 - config.clipLow)} … ${short(1 + config.clipHigh)}.`}
+      </span>
+      <span className="row end">
+        {diverging && '▼ '}
+        {low}
+        <span className={`ramp ${ramp}`} />
+        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {top}
+        {!preview && (
+          <span
+            className="faint"
+            title={`The 99th percentile over the loss tokens of this ${over ?? 'batch'}. Anything stronger gets the same colour.`}
+          >
+            {scale > 0
+              ? `strongest 1 % of this ${over ?? 'batch'}`
+              : over && config
+                ? 'not measured: the weights are no longer kept'
+                : 'every value is 0'}
+          </span>
+        )}
+        {(channel === 'ratio' || channel === 'gradient') && (
+          <span className="one-line">
+            <span className="swatch corner" /> clipped
+          </span>
+        )}
+        <span className="swatch hatch" /> {NOTHING_SAID[where]}
+      </span>
+    </p>
+  );
+}
+
+function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
+  const { label, passes } = preview;
+  const said = TRIED[channel];
+  if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
+  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
+}
