@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const card = (page: Page) => page.getByRole('region', { name: 'Model card' });
-const own = (page: Page) => page.locator('.flow-token');
+const own = (page: Page) => page.locator('.flow .token');
 const paused = (page: Page) => page.getByTestId('pace').getByText(/tokens\/s/);
 
 /** Drops the tiny model, opens it and says something to it. */
@@ -35,7 +35,7 @@ test('a GGUF dropped on the lab shows what it is and what it takes, opens, answe
   }
   await card(page).getByRole('combobox').selectOption('256');
   await talking(page);
-  const prompt = page.getByRole('region', { name: 'prompt' }).first();
+  const prompt = page.getByRole('group', { name: 'prompt' }).first();
   await prompt.getByRole('button', { name: /all \d+ tokens/ }).click();
   await expect.poll(() => prompt.textContent()).toContain('user\nthe cat<|im_end|>');
   expect(await own(page).count()).toBeLessThanOrEqual(20);
@@ -73,7 +73,7 @@ test('a task is played with its tool: the model’s turn, then one that is typed
   await typed.fill('<tool_call>\n{"name": "calculate", "arguments": {"a": 2, "operator": "+", "b": 2}}\n</tool_call>');
   await page.getByRole('button', { name: 'Take my turn' }).click();
   await turns.getByText(/^2: call/).waitFor();
-  await page.getByRole('region', { name: 'observation' }).last().getByText(/^4$/m).waitFor();
+  await page.getByRole('group', { name: 'observation' }).last().getByText(/^4$/m).waitFor();
   await page.getByRole('button', { name: 'To the end' }).click();
   await page.getByTestId('task-state').getByText('not solved').waitFor();
   const expert = () => page.getByTestId('task-expert').textContent();
@@ -94,7 +94,7 @@ test('it stops when it is told to, and what was written stays', async () => {
   // watched and pressed within the page: a tiny model is through before a press from outside arrives
   await page.waitForFunction(() => {
     const stop = [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === 'Stop');
-    if (!stop || document.querySelectorAll('.flow-token').length < 4) return false;
+    if (!stop || document.querySelectorAll('.flow .token').length < 4) return false;
     stop.click();
     return true;
   });
@@ -116,7 +116,7 @@ test('files that cannot be taken are refused by name and place, and what is open
   await expect.poll(() => own(page).count()).toBeGreaterThan(0);
   await page.getByRole('textbox', { name: 'Message' }).fill('the');
   await page.getByRole('button', { name: 'Send' }).click();
-  await expect.poll(() => page.getByRole('region', { name: 'prompt' }).count()).toBe(2);
+  await expect.poll(() => page.getByRole('group', { name: 'prompt' }).count()).toBe(2);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -96,7 +96,7 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
           .getByTestId('pace')
           .getByText(/tokens\/s/)
           .waitFor();
-        await page.locator('.flow-token').nth(1).click();
+        await page.locator('.flow .token').nth(1).click();
         await press(page, 'Surprise');
       },
     },
@@ -136,7 +136,7 @@ export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
       name: 'two steps of rollouts',
       open: async (page) => {
         await press(page, 'Two steps');
-        await page.getByTestId('steps-look').locator('.segment').first().waitFor();
+        await page.getByTestId('steps-look').locator('.span').first().waitFor();
       },
     },
   ],

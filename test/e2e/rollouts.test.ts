@@ -35,7 +35,7 @@ test('a sample opens: listed, filtered, searched, one looked at, its group, two 
   await record.getByRole('button', { name: 'Adv.' }).click();
   await record.locator('.token').first().waitFor();
   await page.getByRole('button', { name: 'Its group' }).click();
-  await expect.poll(() => page.getByTestId('group-look').locator('article').count()).toBe(8);
+  await expect.poll(() => page.getByTestId('group-look').locator('article.record').count()).toBe(8);
   await page.getByRole('button', { name: 'Two steps' }).click();
   await page
     .getByRole('region', { name: 'Step 160' })

@@ -24,7 +24,7 @@ async function said(page: Page): Promise<{ readonly tokens: readonly string[]; r
     .getByText(/tokens\/s/)
     .waitFor();
   const on = (await page.getByText(/^Open on WebAssembly/).textContent()) ?? '';
-  return { tokens: await page.locator('.flow-token').allTextContents(), on };
+  return { tokens: await page.locator('.flow .token').allTextContents(), on };
 }
 
 test('the page may share memory, and a model says in how many threads it draws what one thread draws', async () => {

@@ -6,8 +6,9 @@ import { parseConfig } from '../../src/config/config.ts';
 import { bareRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
-import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
-import { Segments } from '../../src/ui/rollouts/Segments.tsx';
+import { chunksOf, piecesOf } from '../../src/ui/rollout/chunks.ts';
+import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
+import { recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
 import { StepChoice } from '../../src/ui/rollouts/StepsLook.tsx';
 import { processorClock } from '../processorClock.ts';
 
@@ -28,19 +29,20 @@ function long(segments: number, tokens: number) {
 
 test('of a rollout of 15,000 segments the page draws the first fifty at most, and knows where all others lie', () => {
   const record = long(15_000, 2);
-  const html = renderToStaticMarkup(createElement(Segments, { record, channel: null }));
-  expect(count(html, 'class="segment"')).toBeLessThanOrEqual(50);
-  expect(count(html, 'class="segment"')).toBeGreaterThan(10); // a screen and more
-  const chunks = chunksOf(record.segments, false);
-  expect(chunks.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i))).toEqual(
-    record.segments.map((_, i) => i),
-  );
+  const html = renderToStaticMarkup(createElement(RecordTokens, { record, channel: null }));
+  expect(count(html, 'class="span"')).toBeLessThanOrEqual(50);
+  expect(count(html, 'class="span"')).toBeGreaterThan(10); // a screen and more
+  const chunks = chunksOf(recordTurns(record, true));
+  const spans = chunks.flatMap((turns) => turns.flatMap((turn) => turn.spans));
+  expect(spans.map(({ text }) => text)).toEqual(record.segments.map(({ text }) => text));
+  // turn 1 has its title once, however many chunks it goes through
+  expect(chunks.flat().filter(({ continued }) => continued !== true)).toHaveLength(1);
   expect(count(html, 'style="height:')).toBe(chunks.length - 1);
 });
 
 test('of 90,000 tokens with a number each, at most 1,800 are drawn, in one segment or in many', () => {
   for (const record of [long(1, 90_000), long(150, 600), long(15_000, 6)]) {
-    const html = renderToStaticMarkup(createElement(Segments, { record, channel: 'loss' }));
+    const html = renderToStaticMarkup(createElement(RecordTokens, { record, channel: 'loss' }));
     expect(count(html, 'class="token"')).toBeLessThanOrEqual(1800);
     expect(count(html, 'class="token"')).toBeGreaterThanOrEqual(200);
   }

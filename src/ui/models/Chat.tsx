@@ -1,7 +1,8 @@
-import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
 import { short, whole } from '../parts/numberText.ts';
-import { Flow, type FlowChannel } from './Flow.tsx';
+import { TokenView } from '../rollout/TokenView.tsx';
+import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
 import { ModelSampling } from './ModelSampling.tsx';
 import { clearText, say, stopWriting, useModels } from './modelStore.ts';
 import { TaskComposer } from './TaskComposer.tsx';
@@ -11,7 +12,7 @@ import { useTasks } from './taskStore.ts';
 export function Chat() {
   const passages = useModels((s) => s.passages);
   const looked = useModels((s) => s.looked);
-  const [channel, setChannel] = useState<FlowChannel>('none');
+  const [channel, setChannel] = useState<ChatChannel>('none');
   const [tools, setTools] = useState(false);
   const writing = useModels((s) => s.writing);
   const choose = (task: boolean) => {
@@ -21,6 +22,7 @@ export function Chat() {
     setTools(task);
   };
   const select = useCallback((at: number | null) => useModels.setState({ looked: at }), []);
+  const turns = useMemo(() => chatTurns(passages), [passages]);
   const text = useFollowed(passages);
   return (
     <section className="panel chat" aria-label="Conversation">
@@ -52,12 +54,20 @@ export function Chat() {
               : 'Write to the model. It answers token by token. You also see what its template adds to your words.'}
           </p>
         )}
-        <Flow {...{ passages, looked, channel, select }} />
+        <TokenView
+          {...{ turns, channel, looks, select }}
+          className="flow"
+          setting="text"
+          selected={looked}
+          label="Text; arrow keys move from token to token"
+        />
       </div>
       {tools ? <TaskComposer /> : <Composer />}
     </section>
   );
 }
+
+const looks = chatLooks(() => useModels.getState().passages);
 
 /** Stays at the end of a text that grows, unless somebody has scrolled away from it. */
 function useFollowed(grows: unknown) {

@@ -1,19 +1,21 @@
-import { chooseChannel, type ShownPreview, useSelection } from '../shell/selectionStore.ts';
+import type { ShownPreview } from '../shell/selectionStore.ts';
 import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from './channels.ts';
 import { KINDS } from './kinds.ts';
 import { whyNotMeasured } from './missingNumbers.ts';
 import { short } from '../parts/numberText.ts';
 
 interface Props {
+  readonly channel: Channel | null; // null: something else is shown
+  readonly choose: (channel: Channel) => void;
+  readonly keys?: boolean; // digits choose too
   readonly view: ChannelView;
   readonly scale: number;
   readonly preview: ShownPreview | null; // what is tried
 }
 
 /** Chooses what the fill of the tokens says, with the legend that goes with it. */
-export function ChannelBar({ view, scale, preview }: Props) {
-  const chosen = useSelection((s) => s.channel);
-  const channel = preview?.channel ?? chosen;
+export function ChannelBar({ channel, choose, keys = false, ...shown }: Props) {
+  const { view, scale, preview } = shown;
   return (
     <>
       <div className="segments channels" role="group" aria-label="Channel">
@@ -22,14 +24,14 @@ export function ChannelBar({ view, scale, preview }: Props) {
             key={name}
             type="button"
             aria-pressed={channel === name}
-            title={`${CHANNELS[name].doc} (${i + 1})`}
-            onClick={() => chooseChannel(name)}
+            title={keys ? `${CHANNELS[name].doc} (${i + 1})` : CHANNELS[name].doc}
+            onClick={() => choose(name)}
           >
             {CHANNELS[name].label}
           </button>
         ))}
       </div>
-      {channel === 'mask' ? (
+      {channel === null ? null : channel === 'mask' ? (
         <ul className="row small soft legend" aria-label="Legend">
           {preview && <li>{preview.label}:</li>}
           {Object.entries(KINDS).map(([kind, { letter, label }]) => (

@@ -10,16 +10,17 @@ import {
 } from 'react';
 import { Mark } from '../formula/mark.ts';
 import { Chunk } from '../parts/Chunk.tsx';
-import { short } from '../parts/numberText.ts';
+import { count } from '../parts/numberText.ts';
 import { chunksOf, SHOWN } from './chunks.ts';
 import { SPAN_KINDS } from './kinds.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanText } from './SpanText.tsx';
-import type { Look, Setting, ShownSpan, ShownTurn } from './tokenLook.ts';
+import type { Look, Setting, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
 import { useTurnByTurn } from './turnByTurn.ts';
 
 /** What is said around the tokens. Keep it one object: another draws every turn again. */
 export interface Around {
+  readonly brief?: boolean; // beside others: less is shown of a long text
   readonly heading?: 'h3' | 'h4'; // of a turn; without one turns have no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
   readonly below?: (turn: ShownTurn) => ReactNode;
@@ -51,14 +52,13 @@ export function TokenView<Channel>(props: Props<Channel>) {
   const { turns, setting, channel, looks, atOnce = false, long = false, around = NOTHING_AROUND, lit } = props;
   const { now = null, label, selected = null, select, className = 'turns', children } = props;
   const body = useRef<HTMLDivElement>(null);
-  const settled = useTurnByTurn(channel, turns.length);
+  const settled = useTurnByTurn(channel, long ? 0 : turns.length);
   const lookAt = (place: number) => looks(atOnce ? channel : settled(place));
   // Tab reaches the token that is selected, or the first one that can be
   const stop = useMemo(() => {
     if (!select) return null;
     const look = looks(channel);
-    const all = () => turns.flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
-    return selected ?? all().find((t) => look(t).name !== undefined) ?? null;
+    return selected ?? firstToken(turns, (t) => look(t).name !== undefined);
   }, [select, looks, channel, turns, selected]);
   const card = (turn: ShownTurn, key: number, look: Look) => (
     <TurnCard
@@ -69,8 +69,9 @@ export function TokenView<Channel>(props: Props<Channel>) {
       now={turn.turn === now}
     />
   );
-  const drawn = long
-    ? chunksOf(turns).map((chunk, c) => (
+  const chunks = useMemo(() => (long ? chunksOf(turns) : null), [long, turns]);
+  const drawn = chunks
+    ? chunks.map((chunk, c) => (
         <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + LINE * spans.length, 0)}>
           {() => chunk.map((turn, i) => card(turn, i, looks(channel)))}
         </Chunk>
@@ -113,6 +114,15 @@ export function TokenView<Channel>(props: Props<Channel>) {
       {children}
     </div>
   );
+}
+
+function firstToken(turns: readonly ShownTurn[], is: (t: number) => boolean): number | null {
+  for (const { spans } of turns)
+    for (const { tokens } of spans) {
+      const found = tokens.find(is);
+      if (found !== undefined) return found;
+    }
+  return null;
 }
 
 const NOTHING_AROUND: Around = {};
@@ -192,13 +202,13 @@ const SpanRow = memo(function SpanRow({ span, around, long, setting, ...shown }:
           />
           {folds && (
             <button type="button" className="quiet small" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-              {whole ? 'Fold' : `… all ${short(tokens.length)} tokens`}
+              {whole ? 'Fold' : `… all ${count(tokens.length)} tokens`}
             </button>
           )}
           {around.note?.(span)}
         </span>
       ) : (
-        <SpanText text={text} tokens={tokens.length} />
+        <SpanText text={text} tokens={tokens.length} brief={around.brief} />
       )}
     </div>
   );
@@ -261,7 +271,7 @@ const Line = memo(function Line(props: TokensProps) {
 function Tokens({ tokens, setting, look, lit, selected, stop, select }: TokensProps) {
   return tokens.map((t) => (
     <Fragment key={t}>
-      <Token {...{ t, setting, look, select }} selected={t === selected} stop={t === stop} lit={lit?.(t)} />
+      <Token {...{ t, setting, select }} look={look(t)} selected={t === selected} stop={t === stop} lit={lit?.(t)} />
       {setting === 'bytes' && look(t).word.endsWith('⏎') && <br />}
     </Fragment>
   ));
@@ -270,7 +280,7 @@ function Tokens({ tokens, setting, look, lit, selected, stop, select }: TokensPr
 interface TokenProps {
   readonly t: number;
   readonly setting: Setting;
-  readonly look: Look;
+  readonly look: TokenLook;
   readonly selected?: boolean;
   readonly stop?: boolean; // where the keyboard enters the row
   readonly lit?: number | undefined; // how the lit term of the formula marks it, a `Mark`
@@ -287,7 +297,7 @@ export const Token = memo(function Token({
   lit,
   select,
 }: TokenProps) {
-  const { word, kind, tag, trained, clipped, chosen, fill, title, name } = look(t);
+  const { word, kind, tag, trained, clipped, chosen, fill, title, name } = look;
   const shown = {
     className: 'token',
     ...{ 'data-kind': kind, 'data-tag': tag, 'data-loss': trained, 'data-chosen': chosen, 'data-clipped': clipped },

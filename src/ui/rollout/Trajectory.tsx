@@ -1,17 +1,16 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { RewardChip } from '../parts/RewardChip.tsx';
-import { paid } from '../parts/numberText.ts';
-import { type Current, turnInView, useCurrent } from '../run/currentRollout.ts';
+import { turnInView, useCurrent } from '../run/currentRollout.ts';
 import { live } from '../run/liveStore.ts';
-import { selectToken, useSelection } from '../shell/selectionStore.ts';
+import { chooseChannel, selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 import { channelLooks } from './channelLooks.ts';
 import { CHANNELS, type ChannelView, type Moved } from './channels.ts';
 import { STOPS } from './kinds.ts';
 import { turnsUpTo } from './readRollout.ts';
-import { type Around, TokenView } from './TokenView.tsx';
+import { saidAround } from './saidAround.tsx';
+import { TokenView } from './TokenView.tsx';
 
 /** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
 export function Trajectory() {
@@ -35,7 +34,11 @@ export function Trajectory() {
 
   const revealed = useSelection((s) => s.revealed);
   const turns = useMemo(() => turnsUpTo(rollout.turns, revealed ?? Infinity), [rollout, revealed]);
-  const around = useMemo(() => saidAround(current, live.isExample), [current]);
+  const around = useMemo(() => {
+    const { row, words } = rollout;
+    const stop = current.episode ? STOPS[current.episode.stop] : null;
+    return saidAround({ batch, row, length: words.length, stop, isExample: live.isExample });
+  }, [current, batch, rollout]);
 
   const from = rollout.row * batch.length;
   const marks = useSelection((s) => s.lit?.marks);
@@ -49,7 +52,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Rollout</h2>
         {live.isExample && <span className="chip example">recording</span>}
-        <ChannelBar view={view} scale={looks.scale(channel)} preview={preview} />
+        <ChannelBar {...{ view, preview, channel }} scale={looks.scale(channel)} choose={chooseChannel} keys />
       </div>
       <TokenView
         {...{ turns, channel, around, lit, select, looks: looks.of, setting: rollout.writing }}
@@ -66,36 +69,6 @@ export function Trajectory() {
       </TokenView>
     </section>
   );
-}
-
-/** What is said around the tokens: rewards, what isn't trained, how it ended. */
-function saidAround({ batch, rollout, episode }: Current, isExample: boolean): Around {
-  const from = rollout.row * batch.length;
-  return {
-    heading: 'h3',
-    chip: ({ spans }) => {
-      const reward = spans.flatMap(({ tokens }) => tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
-      return (
-        reward !== 0 && (
-          <RewardChip amount={reward} title="Reward paid in this turn">
-            {paid(reward)}
-          </RewardChip>
-        )
-      );
-    },
-    below: ({ turn, spans }) => {
-      const last = turn > 0 && spans.at(-1)?.tokens.at(-1) === rollout.words.length - 1;
-      return last && episode && <p className="small stop faint">{STOPS[episode.stop]}</p>;
-    },
-    note: ({ kind, tokens }) =>
-      kind !== 'prompt' &&
-      tokens.every((t) => batch.lossMask[from + t] === 0) && (
-        <span className="not-trained">
-          {isExample && kind === 'observation' && <span className="who-wrote">the environment wrote this, </span>}
-          not trained
-        </span>
-      ),
-  };
 }
 
 /** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */

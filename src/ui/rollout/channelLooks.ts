@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel, channelScale, channelValue, type ChannelView, extent, isClipped, isClippedOnce } from './channels.ts'; // prettier-ignore
 import { KINDS } from './kinds.ts';
 import type { Rollout } from './readRollout.ts';
-import { type Fill, fillOf, type Look, valueText } from './tokenLook.ts';
+import { type Fill, fillOf, type Look, onceEach, valueText } from './tokenLook.ts';
 
 /** How the tokens of a row look under each channel, and the extent that each draws at full strength. */
 export interface ChannelLooks {
@@ -9,10 +9,14 @@ export interface ChannelLooks {
   readonly scale: (channel: Channel) => number; // of two views the larger, so that what is diluted pales
 }
 
-/** Looks of the rollout that a view is of; the words have its names. `over` has the rollouts that colours are scaled by, without it those of the view. */
-export function channelLooks(rollout: Omit<Rollout, 'row'>, view: ChannelView, over = view): ChannelLooks {
+/** Looks of the rollout that a view is of; the words have its names. `beside` are the other rows of its batch, where they are apart. */
+export function channelLooks(
+  rollout: Omit<Rollout, 'row'>,
+  view: ChannelView,
+  beside: readonly ChannelView[] = [],
+): ChannelLooks {
   const scale = remembered((channel) =>
-    Math.max(channelScale(over, channel), over.was ? channelScale(over.was, channel) : 0),
+    Math.max(channelScale(view, channel, beside), view.was ? channelScale(view.was, channel) : 0),
   );
   return { scale, of: remembered((channel) => lookOf(rollout, view, channel, scale(channel))) };
 }
@@ -28,7 +32,7 @@ function remembered<T>(make: (channel: Channel) => T): (channel: Channel) => T {
 
 function lookOf(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Channel, scale: number): Look {
   const { batch, row } = view;
-  return (t) => {
+  return onceEach((t) => {
     const i = row * batch.length + t;
     const word = rollout.words[t] ?? '';
     const kind = rollout.kinds[t] ?? 'prompt';
@@ -39,7 +43,7 @@ function lookOf(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Chann
     const seen = fill.value === null ? word : `${word} ${fill.value}, ${CHANNELS[channel].label}`;
     const name = `${seen}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
     return { word, kind, tag: rollout.tags[t] ?? false, trained, clipped, fill, name };
-  };
+  });
 }
 
 function fillAt(view: ChannelView, channel: Channel, i: number, scale: number): Fill {

@@ -65,6 +65,7 @@ export interface ChannelView {
   readonly row: number;
   readonly moved: Moved | null; // null: not asked for, or not kept any more
   readonly was?: ChannelView; // as it was, of what is tried
+  readonly opened?: boolean; // out of a file: no weights to ask
 }
 
 function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: number): number | undefined {
@@ -116,9 +117,15 @@ export function extent(channel: Channel, value: number): number {
 
 /**
  * The extent drawn at full strength: the 99th percentile over tokens in the loss, so that neither an outlier nor a token that is
- * not trained hides anything. Rewards are paid on observations too and count wherever they are.
+ * not trained hides anything. Rewards are paid on observations too and count wherever they are. `beside` are the other rows of a batch
+ * whose rows are apart.
  */
-export function channelScale(view: ChannelView, channel: Channel): number {
+export function channelScale(view: ChannelView, channel: Channel, beside: readonly ChannelView[] = []): number {
+  const views = CHANNELS[channel].over === 'rollout' ? [view] : [view, ...beside];
+  return fullStrength(views.flatMap((each) => sizesOf(each, channel)));
+}
+
+function sizesOf(view: ChannelView, channel: Channel): number[] {
   const { batch, row } = view;
   const one = CHANNELS[channel].over === 'rollout';
   const [from, to] = one ? [row * batch.length, (row + 1) * batch.length] : [0, batch.roles.length];
@@ -128,7 +135,7 @@ export function channelScale(view: ChannelView, channel: Channel): number {
     const value = channelValue(view, channel, i);
     if (value !== undefined && extent(channel, value) !== 0) sizes.push(Math.abs(extent(channel, value)));
   }
-  return fullStrength(sizes);
+  return sizes;
 }
 
 /** Whether the clip held a token back at the last pass: it has an advantage, and the policy loss pulled at it with nothing. */

@@ -1,9 +1,11 @@
 import { FIELDS } from '../../config/fields.ts';
 import { isMeasured } from '../../domain/batch.ts';
-import type { Channel, ChannelView } from './channels.ts';
+import { CHANNELS, type Channel, type ChannelView } from './channels.ts';
 
 /** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */
-export function whyNotMeasured({ batch, config }: ChannelView, channel: Channel): string | null {
+export function whyNotMeasured({ batch, config, opened }: ChannelView, channel: Channel): string | null {
+  if (opened && CHANNELS[channel].over === 'rollout')
+    return 'Not in this file: it takes the weights before and after the update. The lab shows it.';
   if (channel !== 'kl' && channel !== 'value') return null;
   const list = channel === 'kl' ? 'refLogprobs' : 'values';
   if (config && isMeasured({ batch, config }, list)) return null;

@@ -39,15 +39,21 @@ export interface Fill {
   readonly value: string | null; // null: no number is written
 }
 
-/** How every token of a rollout looks. Another function draws them all again. */
+/** How every token of a rollout looks: the same object again for as long as a token looks the same, or it is drawn again. */
 export type Look = (t: number) => TokenLook;
+
+/** A look that works out each token once. */
+export function onceEach(look: Look): Look {
+  const known: TokenLook[] = [];
+  return (t) => (known[t] ??= look(t));
+}
 
 /** A number of a token, with the extent it is coloured by, as a channel shows it; without a number the channel says nothing. */
 export function fillOf(
   value: number | null | undefined,
   ramp: 'diverging' | 'sequential',
   scale: number,
-  { size = value ?? 0, text = valueText(value, ramp) }: { readonly size?: number; readonly text?: string } = {},
+  { size = value ?? 0, text = valueText(value, ramp) }: { readonly size?: number; readonly text?: string | null } = {},
 ): Fill {
   const absent = value === null || value === undefined;
   const share = scale > 0 && !absent ? Math.min(1, Math.abs(size) / scale) : 0;

@@ -1,14 +1,14 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { agentOnly } from '../../config/masks.ts';
 import type { Rollout } from './readRollout.ts';
-import type { Look } from './tokenLook.ts';
+import { type Look, onceEach } from './tokenLook.ts';
 
 /** Tokens of a rollout that nobody trains on, as the loss of these knobs would count them. */
 export function trainedLook({ words, tags, kinds }: Omit<Rollout, 'row'>, config: RunConfig): Look {
   const toolTrained = !agentOnly(config, 'policyTokens');
-  return (t) => {
+  return onceEach((t) => {
     const kind = kinds[t] ?? 'call';
     const trained = kind === 'observation' ? toolTrained : kind !== 'prompt';
     return { word: words[t] ?? '', kind, tag: tags[t] ?? false, trained };
-  };
+  });
 }

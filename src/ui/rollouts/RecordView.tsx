@@ -10,12 +10,31 @@ import {
 } from '../../rollouts/rolloutRecord.ts';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
 import { short, signed } from '../parts/numberText.ts';
-import { STOPS } from '../rollout/kinds.ts';
-import { Segments } from './Segments.tsx';
+import { stopWords } from './stopWords.ts';
+import type { Channel } from '../rollout/channels.ts';
+import { OwnTokens } from './OwnTokens.tsx';
+import { RecordTokens } from './RecordTokens.tsx';
 
-/** One rollout in full: what is known of it, its text by who wrote it, a number of each token where the file has some. */
+/** What is shown of a rollout: a channel as in the lab, a list as the file has it, or its text. */
+type Shown =
+  | { readonly of: 'lab'; readonly channel: Channel }
+  | { readonly of: 'file'; readonly channel: TokenChannel }
+  | { readonly of: 'text' };
+
+/** Lists that the lab's channels show of a rollout of this page. */
+const IN_THE_LAB: ReadonlySet<TokenChannel> = new Set(['loss', 'advantage', 'push', 'entropy', 'value', 'reward']);
+
+/** What was chosen, or what this rollout has in its place. */
+function shownOf({ batch, tokens }: RolloutRecord, chosen: Shown): Shown {
+  if (chosen.of === 'lab' && !batch) return { of: 'text' };
+  if (chosen.of !== 'file' || (tokens?.channels[chosen.channel] && !(batch && IN_THE_LAB.has(chosen.channel))))
+    return chosen;
+  return batch ? { of: 'lab', channel: 'mask' } : { of: 'text' };
+}
+
+/** One rollout in full: what is known of it, its tokens as the lab shows them or its text, and a number of each token where the file has some. */
 export function RecordView({ read }: { readonly read: ReadRollout }) {
-  const [channel, setChannel] = useState<TokenChannel | null>(null);
+  const [view, setView] = useState<Shown>({ of: 'lab', channel: 'mask' });
   if ('problem' in read) {
     return (
       <p className="note bad" role="alert">
@@ -23,32 +42,42 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
       </p>
     );
   }
-  const { record } = read;
-  const has = TOKEN_CHANNEL_NAMES.filter((name) => record.tokens?.channels[name]);
-  const drawn = channel !== null && has.includes(channel) ? channel : null;
+  const { record, row } = read;
+  const own = record.batch !== undefined;
+  const shown = shownOf(record, view);
+  const lists = TOKEN_CHANNEL_NAMES.filter((name) => record.tokens?.channels[name] && !(own && IN_THE_LAB.has(name)));
   return (
     <article className="panel record" aria-label="Rollout" data-testid="record">
-      <RecordHead record={record} row={read.row} />
-      {has.length > 0 && (
+      <RecordHead record={record} row={row} />
+      {record.batch && (
+        <OwnTokens
+          {...{ record, row, kept: record.batch }}
+          channel={shown.of === 'lab' ? shown.channel : null}
+          choose={(channel) => setView({ of: 'lab', channel })}
+        />
+      )}
+      {(own || lists.length > 0) && (
         <div className="segments channels" role="group" aria-label="Numbers of tokens">
-          <button type="button" aria-pressed={drawn === null} onClick={() => setChannel(null)}>
+          <button type="button" aria-pressed={shown.of === 'text'} onClick={() => setView({ of: 'text' })}>
             Text
           </button>
-          {has.map((name) => (
+          {lists.map((name) => (
             <button
               key={name}
               type="button"
               title={TOKEN_CHANNELS[name].doc}
-              aria-pressed={drawn === name}
-              onClick={() => setChannel(name)}
+              aria-pressed={shown.of === 'file' && shown.channel === name}
+              onClick={() => setView({ of: 'file', channel: name })}
             >
               {TOKEN_CHANNELS[name].label}
             </button>
           ))}
         </div>
       )}
-      {drawn !== null && <p className="small soft">{TOKEN_CHANNELS[drawn].doc}</p>}
-      <Segments key={read.row} record={record} channel={drawn} />
+      {shown.of === 'file' && <p className="small soft">{TOKEN_CHANNELS[shown.channel].doc}</p>}
+      {shown.of !== 'lab' && (
+        <RecordTokens key={row} record={record} channel={shown.of === 'file' ? shown.channel : null} />
+      )}
       <RecordFacts record={record} />
     </article>
   );
@@ -87,11 +116,6 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
 
 function counted(count: number, what: string): string {
   return `${short(count)} ${what}${count === 1 ? '' : 's'}`;
-}
-
-/** How it ended, in the page's own words where it knows them. */
-function stopWords(stop: string): string {
-  return Object.entries(STOPS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
 }
 
 /** Parts of the reward, what else the line holds, and what it does not. */

@@ -17,7 +17,7 @@ import { StepsLook } from './StepsLook.tsx';
 import { useRead } from './useRead.ts';
 import { short } from '../parts/numberText.ts';
 import { groupStats } from '../rollout/readRollout.ts';
-import { Segments } from './Segments.tsx';
+import { RecordTokens } from './RecordTokens.tsx';
 import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
@@ -189,7 +189,7 @@ function GroupLook({ row }: { readonly row: number }) {
           'record' in each ? (
             <article key={each.row} className="panel record" data-chosen={each.row === row}>
               <RecordHead record={each.record} row={each.row} brief />
-              <Segments record={each.record} channel={null} short />
+              <RecordTokens record={each.record} channel={null} brief />
             </article>
           ) : null,
         )}

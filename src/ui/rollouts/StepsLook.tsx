@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { nearestStep, type StepMeans } from '../../rollouts/select.ts';
 import { percent, short } from '../parts/numberText.ts';
 import { RecordHead } from './RecordView.tsx';
-import { Segments } from './Segments.tsx';
+import { RecordTokens } from './RecordTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
@@ -112,7 +112,7 @@ function Side({ list, steps, step, side, choose }: Props) {
       {read && 'record' in read && (
         <>
           <RecordHead record={read.record} row={read.row} brief />
-          <Segments record={read.record} channel={null} short />
+          <RecordTokens record={read.record} channel={null} brief />
         </>
       )}
     </section>

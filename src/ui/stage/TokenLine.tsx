@@ -22,7 +22,7 @@ export function TokenLine({ play, step, config }: Props) {
         {own
           .filter((t) => t < shown && tags[t] !== true)
           .map((t) => (
-            <Token key={t} t={t} setting={writing} look={look} />
+            <Token key={t} t={t} setting={writing} look={look(t)} />
           ))}
       </span>
     </div>

@@ -9,7 +9,7 @@ import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { turnsUpTo } from '../rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
-import type { Look } from '../rollout/tokenLook.ts';
+import { type Look, onceEach } from '../rollout/tokenLook.ts';
 import { type Around, TokenView } from '../rollout/TokenView.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { type SpokenTurn, shownUpTo, useTalk } from './talkStore.ts';
@@ -100,7 +100,7 @@ function waiting(turn: Turn<Kind> | undefined): string {
 
 /** Words as they were said; the agent's own can be looked at. */
 function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
-  return (t) => {
+  return onceEach((t) => {
     const kind = rollout.kinds[t] ?? 'prompt';
     const word = rollout.words[t] ?? '';
     const look = { word, kind, tag: rollout.tags[t] ?? false };
@@ -108,7 +108,7 @@ function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
     const probability = short(Math.exp(batch.sampledLogprobs[t] ?? 0));
     const name = `${word}, ${KINDS[kind].label}, probability ${probability}`;
     return { ...look, name, chosen: taken?.position === t };
-  };
+  });
 }
 
 /** What each turn was paid, where the environment knows what is right. */
