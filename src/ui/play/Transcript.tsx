@@ -22,7 +22,7 @@ export function Transcript({ played, vocabulary, config }: Props) {
     return () => look;
   }, [rollout, config]);
   const around = useMemo(
-    (): Around => ({ heading: 'h3', below: ({ turn }) => <Paid played={played} turn={turn} /> }),
+    (): Around => ({ heading: 'h3', whole: true, below: ({ turn }) => <Paid played={played} turn={turn} /> }),
     [played],
   );
   const { turns, writing } = rollout;

@@ -20,6 +20,7 @@ import { useTurnByTurn } from './turnByTurn.ts';
 
 /** What is said around the tokens. Keep it one object: another draws every turn again. */
 export interface Around {
+  readonly whole?: boolean; // of what the agent didn't write nothing is folded away
   readonly brief?: boolean; // beside others: less is shown of a long text
   readonly heading?: 'h3' | 'h4'; // of a turn; without one turns have no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
@@ -186,13 +187,17 @@ interface RowProps extends Omit<CardProps, 'turn' | 'now'> {
 const FOLDED = 48;
 
 const SpanRow = memo(function SpanRow({ span, around, long, setting, ...shown }: RowProps) {
-  const [whole, setWhole] = useState(false);
+  const [whole, setWhole] = useState(around.whole === true);
   const { kind, tokens, text } = span;
   const forced = kind === 'prompt' || kind === 'observation' || kind === 'system';
   const most = forced && setting !== 'words' ? FOLDED : long ? SHOWN.tokens : Infinity;
-  const folds = tokens.length > most;
+  const folds = around.whole !== true && tokens.length > most;
   return (
-    <div className="span" data-kind={kind} role="group" aria-label={SPAN_KINDS[kind].label}>
+    <div
+      className="span"
+      data-kind={kind}
+      {...(setting === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })} // a chat has no titles of turns
+    >
       <SpanLabel of={SPAN_KINDS[kind]} />
       {text === undefined ? (
         <span className="span-tokens" data-writing={setting}>
