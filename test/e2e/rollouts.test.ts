@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright';
+import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, settled, visitStill } from './lab.ts';
+import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -68,6 +68,63 @@ test('files of verl dropped on the lab open on their own screen, guessed roles a
   const calls = () =>
     Promise.all([record.getByText('Nabokov wrote it').count(), record.locator('[data-kind="call"]').count()]);
   await expect.poll(calls).toEqual([1, 0]); // the same rollout, split otherwise
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+const CHANNELS = ['Mask', 'Adv.', 'Push', 'Entropy', 'KL', 'Value', 'Reward'];
+const RUN = '#/lab?v=1&seed=3&prompts=2&groupSize=4&updates=2&backend=cpu&estimator=gae&critic=shared&klCoef=0.1';
+
+/** All that tells tokens apart under each channel that needs no weights: words, kinds, masks, numbers, colours. */
+async function looks(within: Locator): Promise<Readonly<Record<string, readonly string[]>>> {
+  const found: Record<string, readonly string[]> = {};
+  for (const channel of CHANNELS) {
+    const button = within.getByRole('group', { name: 'Channel' }).getByRole('button', { name: channel, exact: true });
+    await button.click();
+    await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
+    found[channel] = await settled(() =>
+      within.locator('.token').evaluateAll((all) =>
+        all.map((token) => {
+          const { kind, tag, loss, clipped, ramp, na, sign } = token.dataset;
+          return [token.textContent, kind, tag, loss, clipped, ramp, na, sign, token.style.cssText].join(' ');
+        }),
+      ),
+    );
+  }
+  return found;
+}
+
+test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async () => {
+  const { page, problems } = await visitStill(browser, { hash: RUN });
+  await train(page, 2);
+  await page.waitForFunction(() => window.__playground?.snapshot().finished);
+  const { update } = (await read(page)).batch;
+  await allTurnsDrawn(page);
+  const lab = page.getByTestId('trajectory');
+  const inLab = await looks(lab);
+  const names = () => page.getByRole('group', { name: 'Channel' }).getByRole('button').allTextContents();
+  const channels = await names();
+  const spans = (of: Locator) =>
+    of.locator('.span').evaluateAll((all) => all.map((span) => `${span.dataset['kind']} ${span.textContent}`));
+  const inTurns = await spans(lab);
+  expect(new Set(inLab['Adv.']).size).toBeGreaterThan(3);
+  await page.evaluate(() => location.assign('#/rollouts'));
+  await page.getByRole('button', { name: 'Open them here' }).click();
+  await page.getByText('16 of 16').waitFor();
+  await page.getByText('Filter', { exact: true }).click();
+  await page.getByLabel('step from').fill(String(update));
+  await page.getByText('8 of 16').waitFor();
+  await lines(page).first().click();
+  const record = page.getByTestId('record');
+  await record.getByRole('heading', { name: `${update}-0` }).waitFor();
+  expect(await names()).toEqual(channels);
+  await expect.poll(() => looks(record)).toEqual(inLab); // colours once the rest of the batch has been read
+  expect(await spans(record)).toEqual(inTurns);
+  await record.getByRole('button', { name: 'Ratio' }).click();
+  await record
+    .getByText(/^Not in this file/)
+    .first()
+    .waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
