@@ -10,10 +10,10 @@ interface Props {
   readonly keys?: boolean; // digits choose too
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: ShownPreview | null; // what is tried
+  readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Chooses what the fill of the tokens says, with the legend that goes with it. */
+/** Chooses the channel that the colour of the tokens shows, and explains it in a legend. */
 export function ChannelBar({ channel, choose, keys = false, ...shown }: Props) {
   const { view, scale, preview } = shown;
   return (
@@ -54,17 +54,17 @@ interface RampLegendProps {
   readonly channel: Channel;
   readonly view: ChannelView;
   readonly scale: number;
-  readonly preview: ShownPreview | null; // what is tried
+  readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Which tokens a channel says nothing of: the hatched ones. */
+/** Names the tokens for which a channel has no number; they are hatched. */
 const NOTHING_SAID = {
   loss: 'not in the loss',
   action: 'not written by the agent',
   response: 'the prompt',
 } as const;
 
-/** What a channel shows during a preview. Other channels are not here: a preview doesn't retrain the policy, so their numbers are unknown. */
+/** Texts for the channels that a preview can compute. The others are missing here: a preview doesn't retrain the policy, so their numbers are unknown. */
 const TRIED: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'advantage, was → would be',
   gradient: 'push on log π, was → would be',

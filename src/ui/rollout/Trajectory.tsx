@@ -56,7 +56,7 @@ export function Trajectory() {
       </div>
       <TokenView
         {...{ turns, channel, around, lit, select, looks: looks.of, setting: rollout.writing }}
-        atOnce={preview !== null /* what is tried comes with its legend */}
+        atOnce={preview !== null /* the legend changes at once too */}
         selected={useSelection((s) => s.token)}
         now={chosenTurn === null ? null : turnInView(current, chosenTurn)}
         label="Tokens; arrow keys move"
@@ -71,7 +71,7 @@ export function Trajectory() {
   );
 }
 
-/** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */
+/** How an update changed the log-probabilities of a row's tokens. Asks the run while `wanted`. Null until the answer is there, and if the run no longer keeps the weights. */
 function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null, wanted: boolean): Moved | null {
   const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
   useEffect(() => {
