@@ -12,7 +12,8 @@ import { chatLooks, chatTurns } from '../../src/ui/models/chatTurns.ts';
 import { channelLooks } from '../../src/ui/rollout/channelLooks.ts';
 import { CHANNEL_NAMES, channelValue, type ChannelView } from '../../src/ui/rollout/channels.ts';
 import { readRollout, readTokens } from '../../src/ui/rollout/readRollout.ts';
-import { ownRollout, recordLooks, recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
+import { ownRollout } from '../../src/ui/rollouts/OwnTokens.tsx';
+import { recordLooks, recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
 import type { SpokenToken } from '../../src/wire/speakerMessages.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { longBatch, longVocabulary } from './longText.ts';
@@ -79,7 +80,7 @@ test.each([
     const { row: __, ...rollout } = lab;
     expect(readTokens({ ...played(batch, ROW), names }, vocabulary)).toEqual(rollout);
     const record = opened(batch, vocabulary)[ROW]!;
-    expect(ownRollout(record)).toEqual(rollout);
+    expect(ownRollout(record, record.batch!)).toEqual(rollout);
     expect(spans(recordTurns(record))).toEqual(spans(lab.turns));
   },
 );
@@ -112,7 +113,7 @@ test.each([
     const rollout = readRollout(kept.batch, vocabulary, ROW);
     const inLab = channelLooks(rollout, lab);
     const inFile = channelLooks(
-      ownRollout(records[ROW]!),
+      ownRollout(records[ROW]!, records[ROW]!.batch!),
       views[ROW]!,
       views.filter((__, row) => row !== ROW),
     );

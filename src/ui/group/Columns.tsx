@@ -2,7 +2,8 @@ import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from '
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS } from '../rollout/kinds.ts';
-import type { Rollout } from '../rollout/readRollout.ts';
+import { whole } from '../parts/numberText.ts';
+import { type Rollout, textOf } from '../rollout/readRollout.ts';
 
 /** A rollout to set beside others. */
 export interface Column {
@@ -123,4 +124,29 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
       ))}
     </button>
   );
+}
+
+/** Of text, so many tokens of what all begin with are shown: a prompt is long, and the same for all. */
+const LAST_SHARED = 60;
+
+/** The words that rollouts begin with; of a long text the last ones. */
+export function Beginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
+  const { words, kinds, writing } = rollout;
+  if (writing === 'bytes') {
+    const tokens = Array.from(
+      { length: Math.min(shared, LAST_SHARED) },
+      (_, i) => Math.max(0, shared - LAST_SHARED) + i,
+    );
+    return (
+      <span className="mono">
+        {shared > LAST_SHARED && `${whole(shared - LAST_SHARED)} tokens … `}
+        {textOf(rollout, tokens)}
+      </span>
+    );
+  }
+  return words.slice(0, shared).map((word, t) => (
+    <span key={t} className="word" data-kind={kinds[t]}>
+      {word}
+    </span>
+  ));
 }

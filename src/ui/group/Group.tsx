@@ -27,7 +27,7 @@ import { readRollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import { sharedPrefix } from './align.ts';
-import { type Column, Columns } from './Columns.tsx';
+import { Beginning, type Column, Columns } from './Columns.tsx';
 
 /** The rollouts of one prompt side by side: where they part, what each was paid, what the update made of it. */
 export function Group() {
@@ -74,11 +74,7 @@ function SideBySide() {
         <span className="faint">
           {alike ? `all ${columns.length} are identical:` : `all ${columns.length} begin with:`}
         </span>{' '}
-        {first.rollout.words.slice(0, shared).map((word, t) => (
-          <span key={t} className="word" data-kind={first.rollout.kinds[t]}>
-            {word}
-          </span>
-        ))}
+        <Beginning rollout={first.rollout} shared={shared} />
         {!alike && <span className="faint">then they differ: the first different token is boxed</span>}
       </p>
       <Columns

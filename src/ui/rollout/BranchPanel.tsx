@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
 import { type Branch, treeOf, useBranches } from './branches.ts';
-import { short, whole } from '../parts/numberText.ts';
+import { short } from '../parts/numberText.ts';
 import { sharedPrefix } from '../group/align.ts';
-import { type Column, Columns } from '../group/Columns.tsx';
+import { Beginning, type Column, Columns } from '../group/Columns.tsx';
 import type { Source } from '../run/inspect.ts';
 import { STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
-import { readRollout, type Rollout, textOf } from './readRollout.ts';
+import { readRollout } from './readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import '../styles/branch.css';
@@ -98,31 +98,6 @@ function Beside({ branch }: { readonly branch: Branch }) {
       {token !== null && <RunDistribution source={branch.source} t={token} />}
     </div>
   );
-}
-
-/** Of text, so many tokens of what both begin with are shown: a prompt is long, and the same for all. */
-const LAST_SHARED = 60;
-
-/** The words that two rollouts begin with; of a long text the last ones. */
-function Beginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
-  const { words, kinds, writing } = rollout;
-  if (writing === 'bytes') {
-    const tokens = Array.from(
-      { length: Math.min(shared, LAST_SHARED) },
-      (_, i) => Math.max(0, shared - LAST_SHARED) + i,
-    );
-    return (
-      <span className="mono">
-        {shared > LAST_SHARED && `${whole(shared - LAST_SHARED)} tokens … `}
-        {textOf(rollout, tokens)}
-      </span>
-    );
-  }
-  return words.slice(0, shared).map((word, t) => (
-    <span key={t} className="word" data-kind={kinds[t]}>
-      {word}
-    </span>
-  ));
 }
 
 function Head({ column: { label, episode }, turn }: { readonly column: Column; readonly turn: number }) {

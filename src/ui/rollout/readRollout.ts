@@ -1,5 +1,5 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
-import { isTag, kindsOf, type Span, type Turn, turnsOf } from '../../domain/tokenSpans.ts';
+import { isTag, kindsOf, type Span, type Turn, turnsOf, type WrittenBy } from '../../domain/tokenSpans.ts';
 import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
 /** One row of a batch, ready to read. */
@@ -39,8 +39,13 @@ export function readTokens(written: Written, vocabulary: readonly string[]): Omi
   const writing = writingOf(vocabulary);
   const plain = ids.map((id) => withBlanks(vocabulary[id] ?? `#${id}`, writing));
   const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
-  const kinds = kindsOf(plain, writing, written);
-  return { words, tags: plain.map(isTag), kinds, turns: turnsOf(kinds, written.turns), writing };
+  return { ...readWords(plain, writing, written), words };
+}
+
+/** Reads words, or pieces with their blanks, into turns and spans. */
+export function readWords(words: readonly string[], writing: Writing, by: WrittenBy): Omit<Rollout, 'row'> {
+  const kinds = kindsOf(words, writing, by);
+  return { words, tags: words.map(isTag), kinds, turns: turnsOf(kinds, by.turns), writing };
 }
 
 /** The text of some of a rollout's tokens. */

@@ -4,9 +4,9 @@ import type { RolloutRecord } from '../../rollouts/rolloutRecord.ts';
 import { ChannelBar } from '../rollout/ChannelBar.tsx';
 import { channelLooks } from '../rollout/channelLooks.ts';
 import type { Channel, ChannelView } from '../rollout/channels.ts';
+import { readWords, type Rollout } from '../rollout/readRollout.ts';
 import { saidAround } from '../rollout/saidAround.tsx';
 import { TokenView } from '../rollout/TokenView.tsx';
-import { ownRollout } from './recordTurns.ts';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { stopWords } from './stopWords.ts';
 import { useRead } from './useRead.ts';
@@ -21,7 +21,7 @@ interface Props {
 
 /** A rollout that this page wrote, token by token as the lab showed it: the same channels, masks and numbers. */
 export function OwnTokens({ record, row, kept, channel, choose }: Props) {
-  const rollout = useMemo(() => ownRollout(record), [record]);
+  const rollout = useMemo(() => ownRollout(record, kept), [record, kept]);
   const view = useMemo(() => viewOf(kept), [kept]);
   const beside = useBatchMates(row);
   const looks = useMemo(() => channelLooks(rollout, view, beside), [rollout, view, beside]);
@@ -44,6 +44,11 @@ export function OwnTokens({ record, row, kept, channel, choose }: Props) {
       )}
     </>
   );
+}
+
+/** A rollout that the page itself wrote, ready to read as in the lab. */
+export function ownRollout({ tokens }: RolloutRecord, { batch }: KeptBatch): Omit<Rollout, 'row'> {
+  return readWords(tokens?.words ?? [], tokens?.writing ?? 'words', batch);
 }
 
 const viewOf = ({ batch, config }: KeptBatch): ChannelView => ({ batch, config, row: 0, moved: null, opened: true });

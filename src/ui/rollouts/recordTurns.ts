@@ -1,9 +1,6 @@
-import type { RolloutRecord, TokenChannel } from '../../rollouts/rolloutRecord.ts';
-import { TOKEN_CHANNELS } from '../../rollouts/rolloutRecord.ts';
-import type { Kind, SpanKind } from '../../domain/tokens.ts';
-import { isTag } from '../../domain/tokenSpans.ts';
+import { type RolloutRecord, TOKEN_CHANNELS, type TokenChannel } from '../../rollouts/rolloutRecord.ts';
+import type { SpanKind } from '../../domain/tokens.ts';
 import { fullStrength } from '../parts/strength.ts';
-import type { Rollout } from '../rollout/readRollout.ts';
 import { fillOf, type Look, onceEach, type ShownSpan, type ShownTurn } from '../rollout/tokenLook.ts';
 
 /** An opened rollout as turns of spans: of tokens, or of text where the file has no tokens or `asText` is asked for. */
@@ -16,28 +13,6 @@ export function recordTurns({ segments, tokens }: RolloutRecord, asText = false)
     else turns.push({ turn, spans: [span] });
   }
   return turns;
-}
-
-/** A rollout that the page itself wrote, ready to read as in the lab. */
-export function ownRollout(record: RolloutRecord): Omit<Rollout, 'row'> {
-  const { words, writing = 'words' } = record.tokens ?? {};
-  const kinds = kindsIn(record);
-  const turns = recordTurns(record).map(({ turn, spans }) => ({
-    turn,
-    spans: spans.map(({ kind, tokens }) => ({ kind: ownKind(kind), tokens })),
-  }));
-  return { words: words ?? [], tags: (words ?? []).map(isTag), kinds, turns, writing };
-}
-
-/** The page writes no system messages, and of its agents' words the kind is always known. */
-function ownKind(kind: SpanKind): Kind {
-  return kind === 'system' ? 'prompt' : kind === 'action' ? 'call' : kind;
-}
-
-function kindsIn({ segments, tokens }: RolloutRecord): readonly (Kind | null)[] {
-  const kinds: (Kind | null)[] = (tokens?.ids ?? []).map(() => null);
-  for (const { kind, from, to } of segments) if (from !== null) kinds.fill(ownKind(kind), from, to ?? from);
-  return kinds;
 }
 
 /** How the tokens of an opened rollout look under each of its lists; null: under none. */
