@@ -29,9 +29,9 @@ test('a sample opens: listed, filtered, searched, one looked at, its group, two 
   await page.getByText('31 of 40').waitFor();
   await page.getByRole('button', { name: 'by reward' }).click();
   await lines(page).nth(1).click();
-  const chosen = await settled(() => record.getByRole('heading').textContent());
+  const chosen = await settled(() => record.getByRole('heading', { level: 2 }).textContent());
   await page.getByRole('listbox', { name: /^Rollouts/ }).press('ArrowDown');
-  await expect.poll(() => record.getByRole('heading').textContent()).not.toBe(chosen);
+  await expect.poll(() => record.getByRole('heading', { level: 2 }).textContent()).not.toBe(chosen);
   await record.getByRole('button', { name: 'Adv.' }).click();
   await record.locator('.token').first().waitFor();
   await page.getByRole('button', { name: 'Its group' }).click();
@@ -98,7 +98,8 @@ test('a rollout of a run, opened again from its file, looks as in the lab: the s
   const { page, problems } = await visitStill(browser, { hash: RUN });
   await train(page, 2);
   await page.waitForFunction(() => window.__playground?.snapshot().finished);
-  const { update } = (await read(page)).batch;
+  const update = 2;
+  await expect.poll(async () => (await read(page)).batch.update).toBe(update);
   await allTurnsDrawn(page);
   const lab = page.getByTestId('trajectory');
   const inLab = await looks(lab);
