@@ -6,7 +6,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { bareRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
-import { chunksOf, piecesOf } from '../../src/ui/rollout/chunks.ts';
+import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
 import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
 import { StepChoice } from '../../src/ui/rollouts/StepsLook.tsx';

@@ -9,23 +9,21 @@ import {
   useState,
 } from 'react';
 import { Mark } from '../formula/mark.ts';
-import { Chunk } from '../parts/Chunk.tsx';
 import { count } from '../parts/numberText.ts';
-import { chunksOf, SHOWN } from './chunks.ts';
 import { SPAN_KINDS } from './kinds.ts';
 import { SpanLabel } from './SpanLabel.tsx';
-import { SpanText } from './SpanText.tsx';
 import type { Look, Setting, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
 import { useTurnByTurn } from './turnByTurn.ts';
 
 /** What is said around the tokens. Keep it one object: another draws every turn again. */
 export interface Around {
   readonly whole?: boolean; // of what the agent didn't write nothing is folded away
-  readonly brief?: boolean; // beside others: less is shown of a long text
   readonly heading?: 'h3' | 'h4'; // of a turn; without one turns have no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
   readonly below?: (turn: ShownTurn) => ReactNode;
   readonly note?: (span: ShownSpan) => ReactNode; // behind a span's tokens
+  readonly text?: (text: string, tokens: number) => ReactNode; // a span that has text alone
+  readonly parts?: (tokens: readonly number[], draw: (part: readonly number[]) => ReactNode) => ReactNode; // of a span of any length
 }
 
 interface Props<Channel> {
@@ -34,7 +32,6 @@ interface Props<Channel> {
   readonly channel: Channel;
   readonly looks: (channel: Channel) => Look; // the same function each time for a channel, so that tokens aren't drawn again
   readonly atOnce?: boolean; // another channel comes to all turns together, not to one with each paint
-  readonly long?: boolean; // may have any length: only what is in view is drawn
   readonly around?: Around;
   readonly now?: number | null; // the turn that is marked
   readonly lit?: ((t: number) => number | undefined) | undefined; // a `Mark` of a token
@@ -50,10 +47,10 @@ interface Props<Channel> {
  * The lab, Talk, Play, opened files and chats all draw their tokens with it. With `select` it is one tab stop, and arrow keys move in it.
  */
 export function TokenView<Channel>(props: Props<Channel>) {
-  const { turns, setting, channel, looks, atOnce = false, long = false, around = NOTHING_AROUND, lit } = props;
+  const { turns, setting, channel, looks, atOnce = false, around = NOTHING_AROUND, lit } = props;
   const { now = null, label, selected = null, select, className = 'turns', children } = props;
   const body = useRef<HTMLDivElement>(null);
-  const settled = useTurnByTurn(channel, long ? 0 : turns.length);
+  const settled = useTurnByTurn(channel, turns.length);
   const lookAt = (place: number) => looks(atOnce ? channel : settled(place));
   // Tab reaches the token that is selected, or the first one that can be
   const stop = useMemo(() => {
@@ -64,20 +61,13 @@ export function TokenView<Channel>(props: Props<Channel>) {
   const card = (turn: ShownTurn, key: number, look: Look) => (
     <TurnCard
       key={key}
-      {...{ turn, setting, look, long, around, lit, select }}
+      {...{ turn, setting, look, around, lit, select }}
       selected={within(turn, selected)}
       stop={within(turn, stop)}
       now={turn.turn === now}
     />
   );
-  const chunks = useMemo(() => (long ? chunksOf(turns) : null), [long, turns]);
-  const drawn = chunks
-    ? chunks.map((chunk, c) => (
-        <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + LINE * spans.length, 0)}>
-          {() => chunk.map((turn, i) => card(turn, i, looks(channel)))}
-        </Chunk>
-      ))
-    : turns.map((turn, place) => card(turn, place, lookAt(place)));
+  const drawn = turns.map((turn, place) => card(turn, place, lookAt(place)));
   if (!select) {
     return (
       <div className={className}>
@@ -127,10 +117,6 @@ function firstToken(turns: readonly ShownTurn[], is: (t: number) => boolean): nu
 }
 
 const NOTHING_AROUND: Around = {};
-/** px of a span that nobody has looked at, roughly */
-const LINE = 48;
-const TOKENS_A_PX = 0.4;
-
 const placeOf = (element: HTMLElement | undefined) => Number(element?.dataset['token'] ?? 0);
 
 /** A token, where it lies in a turn or a span: only that one is drawn again. */
@@ -143,7 +129,6 @@ interface CardProps {
   readonly turn: ShownTurn;
   readonly setting: Setting;
   readonly look: Look;
-  readonly long: boolean;
   readonly around: Around;
   readonly lit: Props<never>['lit'];
   readonly selected: number | null;
@@ -186,11 +171,11 @@ interface RowProps extends Omit<CardProps, 'turn' | 'now'> {
 /** Of text that the agent did not write, so many tokens are shown at first. */
 const FOLDED = 48;
 
-const SpanRow = memo(function SpanRow({ span, around, long, setting, ...shown }: RowProps) {
+const SpanRow = memo(function SpanRow({ span, around, setting, ...shown }: RowProps) {
   const [whole, setWhole] = useState(around.whole === true);
   const { kind, tokens, text } = span;
   const forced = kind === 'prompt' || kind === 'observation' || kind === 'system';
-  const most = forced && setting !== 'words' ? FOLDED : long ? SHOWN.tokens : Infinity;
+  const most = forced && setting !== 'words' ? FOLDED : Infinity;
   const folds = around.whole !== true && tokens.length > most;
   return (
     <div
@@ -201,10 +186,13 @@ const SpanRow = memo(function SpanRow({ span, around, long, setting, ...shown }:
       <SpanLabel of={SPAN_KINDS[kind]} />
       {text === undefined ? (
         <span className="span-tokens" data-writing={setting}>
-          <Lines
-            lines={firstTokens(span.lines ?? [tokens], whole ? Infinity : most)}
-            {...{ long, setting, ...shown }}
-          />
+          {setting === 'text' || !around.parts ? (
+            <Lines lines={firstTokens(span.lines ?? [tokens], whole ? Infinity : most)} {...{ setting, ...shown }} />
+          ) : (
+            around.parts(folds && !whole ? tokens.slice(0, most) : tokens, (part) => (
+              <Tokens tokens={part} {...{ setting, ...shown }} />
+            ))
+          )}
           {folds && (
             <button type="button" className="quiet small" aria-expanded={whole} onClick={() => setWhole(!whole)}>
               {whole ? 'Fold' : `… all ${count(tokens.length)} tokens`}
@@ -213,7 +201,7 @@ const SpanRow = memo(function SpanRow({ span, around, long, setting, ...shown }:
           {around.note?.(span)}
         </span>
       ) : (
-        <SpanText text={text} tokens={tokens.length} brief={around.brief} />
+        around.text?.(text, tokens.length)
       )}
     </div>
   );
@@ -235,7 +223,7 @@ interface TokensProps extends Omit<RowProps, 'span' | 'around'> {
   readonly tokens: readonly number[];
 }
 
-/** Tokens line by line where text has its own lines, else one after the other, and of a long span those in view. */
+/** Tokens line by line where text has its own lines, else one after the other. */
 function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lines: readonly (readonly number[])[] }) {
   if (shown.setting === 'text') {
     return lines.map((tokens, i) => (
@@ -248,20 +236,7 @@ function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lin
       />
     ));
   }
-  const tokens = lines.flat();
-  if (!shown.long || tokens.length <= SHOWN.tokens) return <Tokens {...shown} tokens={tokens} />;
-  return Array.from({ length: Math.ceil(tokens.length / SHOWN.tokens) }, (_, i) => {
-    const own = tokens.slice(i * SHOWN.tokens, (i + 1) * SHOWN.tokens);
-    return (
-      <Chunk key={i} first={i === 0} height={own.length / TOKENS_A_PX}>
-        {() => (
-          <span className="span-tokens" data-writing={shown.setting}>
-            <Tokens {...shown} tokens={own} />
-          </span>
-        )}
-      </Chunk>
-    );
-  });
+  return <Tokens {...shown} tokens={lines.flat()} />;
 }
 
 /** A line is drawn when it comes into view, and again only where something in it has changed. */

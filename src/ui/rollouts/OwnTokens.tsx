@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { KeptBatch } from '../../domain/batch.ts';
 import type { RolloutRecord } from '../../rollouts/rolloutRecord.ts';
 import { ChannelBar } from '../rollout/ChannelBar.tsx';
@@ -6,7 +6,7 @@ import { channelLooks } from '../rollout/channelLooks.ts';
 import type { Channel, ChannelView } from '../rollout/channels.ts';
 import { readWords, type Rollout } from '../rollout/readRollout.ts';
 import { saidAround } from '../rollout/saidAround.tsx';
-import { TokenView } from '../rollout/TokenView.tsx';
+import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { stopWords } from './stopWords.ts';
 import { useRead } from './useRead.ts';
@@ -17,10 +17,11 @@ interface Props {
   readonly kept: KeptBatch; // the record's
   readonly channel: Channel | null; // null: something else is shown, and only the choice is drawn
   readonly choose: (channel: Channel) => void;
+  readonly children: ReactNode; // between the channels and the tokens
 }
 
 /** A rollout that this page wrote, token by token as the lab showed it: the same channels, masks and numbers. */
-export function OwnTokens({ record, row, kept, channel, choose }: Props) {
+export function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   const rollout = useMemo(() => ownRollout(record, kept), [record, kept]);
   const view = useMemo(() => viewOf(kept), [kept]);
   const beside = useBatchMates(row);
@@ -34,12 +35,11 @@ export function OwnTokens({ record, row, kept, channel, choose }: Props) {
       <div className="own-channels">
         <ChannelBar {...{ view, channel, choose }} scale={channel ? looks.scale(channel) : 0} preview={null} />
       </div>
+      {children}
       {channel !== null && (
-        <TokenView
-          {...{ channel, around, looks: looks.of, turns: rollout.turns, setting: rollout.writing }}
+        <LongTokens
           key={row}
-          long
-          className="record-tokens"
+          {...{ channel, around, looks: looks.of, turns: rollout.turns, setting: rollout.writing }}
         />
       )}
     </>

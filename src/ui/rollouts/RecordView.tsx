@@ -46,33 +46,37 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
   const own = record.batch !== undefined;
   const shown = shownOf(record, view);
   const lists = TOKEN_CHANNEL_NAMES.filter((name) => record.tokens?.channels[name] && !(own && IN_THE_LAB.has(name)));
+  const fileChannels = (
+    <div className="segments channels" role="group" aria-label="Numbers of tokens">
+      <button type="button" aria-pressed={shown.of === 'text'} onClick={() => setView({ of: 'text' })}>
+        Text
+      </button>
+      {lists.map((name) => (
+        <button
+          key={name}
+          type="button"
+          title={TOKEN_CHANNELS[name].doc}
+          aria-pressed={shown.of === 'file' && shown.channel === name}
+          onClick={() => setView({ of: 'file', channel: name })}
+        >
+          {TOKEN_CHANNELS[name].label}
+        </button>
+      ))}
+    </div>
+  );
   return (
     <article className="panel record" aria-label="Rollout" data-testid="record">
       <RecordHead record={record} row={row} />
-      {record.batch && (
+      {record.batch ? (
         <OwnTokens
           {...{ record, row, kept: record.batch }}
           channel={shown.of === 'lab' ? shown.channel : null}
           choose={(channel) => setView({ of: 'lab', channel })}
-        />
-      )}
-      {(own || lists.length > 0) && (
-        <div className="segments channels" role="group" aria-label="Numbers of tokens">
-          <button type="button" aria-pressed={shown.of === 'text'} onClick={() => setView({ of: 'text' })}>
-            Text
-          </button>
-          {lists.map((name) => (
-            <button
-              key={name}
-              type="button"
-              title={TOKEN_CHANNELS[name].doc}
-              aria-pressed={shown.of === 'file' && shown.channel === name}
-              onClick={() => setView({ of: 'file', channel: name })}
-            >
-              {TOKEN_CHANNELS[name].label}
-            </button>
-          ))}
-        </div>
+        >
+          {fileChannels}
+        </OwnTokens>
+      ) : (
+        lists.length > 0 && fileChannels
       )}
       {shown.of === 'file' && <p className="small soft">{TOKEN_CHANNELS[shown.channel].doc}</p>}
       {shown.of !== 'lab' && (

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Chunk } from '../parts/Chunk.tsx';
+import { Chunk } from './Chunk.tsx';
 import { short } from '../parts/numberText.ts';
 import { piecesOf, SHOWN } from './chunks.ts';
 

@@ -1,4 +1,4 @@
-import type { ShownSpan, ShownTurn } from './tokenLook.ts';
+import type { ShownSpan, ShownTurn } from '../rollout/tokenLook.ts';
 
 /** Characters, and tokens with a number each, that are shown of a span at first, and as many more each time a reader asks. */
 export const SHOWN = { characters: 6000, tokens: 600 };

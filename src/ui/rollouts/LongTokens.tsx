@@ -1,0 +1,73 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { count } from '../parts/numberText.ts';
+import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
+import { type Around, TokenView } from '../rollout/TokenView.tsx';
+import { Chunk } from './Chunk.tsx';
+import { chunksOf, SHOWN } from './chunks.ts';
+import { SpanText } from './SpanText.tsx';
+
+// heights of what nobody has looked at, roughly
+const LINE = 48; // px of a span
+const TOKENS_A_PX = 0.4;
+
+interface Props<Channel> {
+  readonly turns: readonly ShownTurn[];
+  readonly setting: Setting;
+  readonly channel: Channel;
+  readonly looks: (channel: Channel) => Look;
+  readonly around: Around; // the same object again, or all is drawn again
+  readonly brief?: boolean; // beside others: less is shown of a long text
+}
+
+/** The tokens or texts of a rollout of any length: of a long one only what is in view is drawn. */
+export function LongTokens<Channel>({ turns, around, brief = false, ...shown }: Props<Channel>) {
+  const { setting } = shown;
+  const chunks = useMemo(() => chunksOf(turns), [turns]);
+  const inParts = useMemo((): Around => {
+    const text = (its: string, tokens: number) => <SpanText text={its} {...{ tokens, brief }} />;
+    return { ...around, text, parts: (tokens, draw) => <Parts {...{ tokens, setting, draw }} /> };
+  }, [around, brief, setting]);
+  return (
+    <div className={brief ? 'record-tokens brief' : 'record-tokens'}>
+      {chunks.map((chunk, c) => (
+        <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + LINE * spans.length, 0)}>
+          {() => <TokenView {...shown} turns={chunk} around={inParts} className="chunk" atOnce />}
+        </Chunk>
+      ))}
+    </div>
+  );
+}
+
+interface PartsProps {
+  readonly tokens: readonly number[];
+  readonly setting: Setting;
+  readonly draw: (part: readonly number[]) => ReactNode;
+}
+
+/** Tokens of a span: the first ones, until a reader asks for all, and of those what is in view. */
+function Parts({ tokens, setting, draw }: PartsProps) {
+  const [whole, setWhole] = useState(false);
+  if (tokens.length <= SHOWN.tokens) return draw(tokens);
+  const shown = whole ? tokens : tokens.slice(0, SHOWN.tokens);
+  const parts = Array.from({ length: Math.ceil(shown.length / SHOWN.tokens) }, (_, i) =>
+    shown.slice(i * SHOWN.tokens, (i + 1) * SHOWN.tokens),
+  );
+  return (
+    <>
+      {parts.map((part, i) => (
+        <Chunk key={i} first={i === 0} height={part.length / TOKENS_A_PX}>
+          {() => (
+            <span className="span-tokens" data-writing={setting}>
+              {draw(part)}
+            </span>
+          )}
+        </Chunk>
+      ))}
+      {!whole && (
+        <button type="button" className="quiet small" onClick={() => setWhole(true)}>
+          all {count(tokens.length)} tokens
+        </button>
+      )}
+    </>
+  );
+}
