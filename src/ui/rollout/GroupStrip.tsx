@@ -1,4 +1,4 @@
-import type { KeyboardEvent } from 'react';
+import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { short, exact, signed } from '../parts/numberText.ts';
@@ -6,13 +6,14 @@ import { live, useLive } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useConfig } from '../knobs/configStore.ts';
-import { Demonstrations } from './Demonstrations.tsx';
 import { noRolloutsWords } from './noRollouts.ts';
 import { useReplay } from '../replay/player.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { writtenAdvantage } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
 import { usesGroups, whitens } from '../../config/estimators.ts';
+
+const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
@@ -167,7 +168,11 @@ function NoRollouts() {
           imitating: imitating ? { total, losses } : null,
         })}
       </p>
-      {session === 'ready' && imitating && <Demonstrations />}
+      {session === 'ready' && imitating && (
+        <Suspense>
+          <Demonstrations />
+        </Suspense>
+      )}
     </>
   );
 }
