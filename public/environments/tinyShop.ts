@@ -2,7 +2,7 @@ import type { Task } from './environment.d.ts';
 
 const GOODS = ['tea', 'milk', 'rice', 'salt', 'soap', 'figs', 'eggs', 'bread', 'honey', 'beans'];
 
-/** Buy two things from the list. Only the two cheapest fit the budget, so ask for prices first. */
+/** Buy two of three things. One of them is too dear for the budget, so ask for prices first. */
 export default class TinyShop {
   static tasks = { train: 100_000, test: 100 };
   static maxTurns = 6;
@@ -16,7 +16,8 @@ export default class TinyShop {
 
   reset({ draw }: Task): string {
     const list = draw.shuffle(GOODS).slice(0, 3);
-    const prices = draw.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const [dear = 0] = draw.shuffle([6, 7, 8, 9]);
+    const prices = draw.shuffle([dear, ...draw.shuffle([1, 2, 3, 4]).slice(0, 2)]);
     this.prices = new Map(list.map((item, at) => [item, prices[at] ?? 0]));
     this.budget = this.cheapest().reduce((sum, item) => sum + this.priceOf(item), 0);
     return `Buy two of ${list.join(' ')} for ${this.budget}`;
@@ -50,15 +51,17 @@ export default class TinyShop {
   }
 
   getReward() {
-    const cheap = this.basket.filter((item) => this.cheapest().includes(item));
-    const bought = this.done && this.basket.length === 2 && this.total() <= this.budget;
-    return { bought: bought ? 1 : 0, basket: bought ? 1 : Math.max(0, 2 * cheap.length - this.basket.length) / 2 };
+    // only what was paid for counts, so that nobody stops with a full basket
+    const paid = this.done && this.total() <= this.budget ? this.basket.length : 0;
+    return { bought: paid === 2 ? 1 : 0, basket: paid / 2 };
   }
 
-  /** Asks for every price once, then buys the two cheapest. */
+  /** Asks for prices until it knows which thing is too dear, then buys the two others. */
   expert() {
+    const asked = this.asked.map((item) => this.priceOf(item));
+    const known = asked.some((price) => price > 4) || asked.length >= 2;
     const unknown = [...this.prices.keys()].find((item) => !this.asked.includes(item));
-    if (unknown !== undefined) return { tool: 'price', arguments: { item: unknown } };
+    if (!known && unknown !== undefined) return { tool: 'price', arguments: { item: unknown } };
     const missing = this.cheapest().find((item) => !this.basket.includes(item));
     return missing === undefined ? { tool: 'pay', arguments: {} } : { tool: 'add', arguments: { item: missing } };
   }
