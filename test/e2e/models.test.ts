@@ -90,14 +90,16 @@ test('it stops when it is told to, and what was written stays', async () => {
   await page.getByLabel('Tokens', { exact: true }).fill('1500');
   await page.getByLabel('Greedy').check(); // such a text goes round in a circle, and never ends by itself
   await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
-  await page.getByRole('button', { name: 'Send' }).click();
-  // watched and pressed within the page: a tiny model is through before a press from outside arrives
-  await page.waitForFunction(() => {
-    const stop = [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === 'Stop');
-    if (!stop || document.querySelectorAll('.flow .token').length < 4) return false;
-    stop.click();
-    return true;
+  // watched and pressed within the page, from before it is sent: a tiny model is through before a press from outside arrives
+  await page.evaluate(() => {
+    new MutationObserver((_, watch) => {
+      const stop = [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === 'Stop');
+      if (!stop || document.querySelectorAll('.flow .token').length < 4) return;
+      watch.disconnect();
+      stop.click();
+    }).observe(document.body, { subtree: true, childList: true });
   });
+  await page.getByRole('button', { name: 'Send' }).click();
   await page.getByTestId('pace').getByText('stopped').waitFor();
   await expect.poll(() => own(page).count()).toBeGreaterThan(3);
   await page.context().close();
