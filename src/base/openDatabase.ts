@@ -1,6 +1,7 @@
 /**
- * A database of this browser with one store, made if it isn't there. Whoever opens it closes it. Rejects with the reason in words: blocked,
- * refused, or kept by another tab. It may never settle: a browser's database can hang.
+ * Opens a database of this browser. It has one store, which is made if it is missing. The caller closes the database.
+ * Rejects with an error that says why: the browser blocks or refuses it, or another tab is using it. The promise may never
+ * settle, because a browser's database can hang.
  */
 export function openDatabase(name: string, store: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {

@@ -166,7 +166,7 @@ export async function checkEnvironment(
     for (const name of unpaidParts(all)) {
       found.add(
         'warning',
-        `The reward part ${name} was 0 in every episode, whoever played. Check how ${terms.reward} works it out.`,
+        `The reward part ${name} was 0 in every episode of every player. Check how ${terms.reward} computes it.`,
         null,
       );
     }

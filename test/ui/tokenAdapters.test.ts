@@ -65,13 +65,16 @@ function said(batch: BatchView, vocabulary: readonly string[], row: number): rea
   });
 }
 
+/** A batch in each kind of language, with its vocabulary. */
+const BATCHES = [
+  ['words', example, exampleVocabulary],
+  ['text', LONG, longVocabulary],
+] as const;
+
 const spans = (turns: readonly Turn[]) =>
   turns.flatMap(({ turn, spans: own }) => own.map(({ kind, tokens }) => ({ turn, kind, tokens })));
 
-test.each([
-  ['words', example, exampleVocabulary],
-  ['text', LONG, longVocabulary],
-] as const)(
+test.each(BATCHES)(
   'a rollout of %s has the same spans from a batch, from a played task and from its own file',
   (_, batch, vocabulary) => {
     const lab = readRollout(batch, vocabulary, ROW);
@@ -100,10 +103,7 @@ test('a rollout of text has the same spans as a chat, however its tokens come in
   expect(after[last]!.spans[0]!.lines![0]).toBe(kept[last]!.spans[0]!.lines![0]); // the line, though its span has grown
 });
 
-test.each([
-  ['words', example, exampleVocabulary],
-  ['text', LONG, longVocabulary],
-] as const)(
+test.each(BATCHES)(
   'a rollout of %s opened from its own file looks as in the lab in every channel: numbers, masks, clipped tokens, colours',
   (_, batch, vocabulary) => {
     const kept = whole(batch);

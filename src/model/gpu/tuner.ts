@@ -19,7 +19,7 @@ export interface TuningLimits {
   readonly rounds: number; // timings of each set
 }
 
-/** The chosen set: the faster one of those with correct numbers. `tried` has the measurements of each. */
+/** The kernel set to use: the faster of the sets whose numbers are correct. `tried` has the measurements of every set. */
 export type Tuned = Pick<KernelReport, 'choice' | 'tried'>;
 
 /** Between two slices: a promise to wait for while other work goes on, or null if other work just gets its turn. */

@@ -6,7 +6,7 @@ import { across, bandPath, down, linePath, type Plot, upright } from './plot.ts'
 export interface Tick {
   readonly at: number; // update or value
   readonly text: string;
-  readonly anchor?: 'start' | 'end'; // which end of the text stands there; absent: its middle
+  readonly anchor?: 'start' | 'end'; // which end of the text is at this place; its middle if left out
 }
 
 /** A line through points; its class says what it is. */

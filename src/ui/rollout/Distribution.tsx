@@ -8,7 +8,7 @@ export interface Choice {
   readonly word: string;
   readonly p: number | null; // its probability; null: nobody asked for it
   readonly before?: number | null; // with other weights: a second bar
-  readonly drawn: boolean; // it stands there
+  readonly drawn: boolean; // the text has this token here
 }
 
 interface Props {

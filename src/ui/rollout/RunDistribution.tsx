@@ -97,7 +97,10 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
 
 const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
 
-/** The likeliest tokens before or after, the likeliest now first, with the one that was drawn; `legal` is how many could stand there at all. */
+/**
+ * The tokens that were likeliest before or after the update, the likeliest after it first. The token that was drawn is always
+ * among them. `legal` is the number of tokens that the grammar allowed.
+ */
 function likeliest({ before, after, now, legal: told }: Answered, drawn: number) {
   const [left, right] = before && after ? [before, after] : [null, now];
   const sizes = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));

@@ -44,7 +44,7 @@ interface PartsProps {
   readonly draw: (part: readonly number[]) => ReactNode;
 }
 
-/** Tokens of a span: the first ones, until a reader asks for all, and of those what is in view. */
+/** The tokens of a long span. At first it has only the first ones, and a button adds the rest. Only those in view are drawn. */
 function Parts({ tokens, setting, draw }: PartsProps) {
   const [whole, setWhole] = useState(false);
   if (tokens.length <= SHOWN.tokens) return draw(tokens);
