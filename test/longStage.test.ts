@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { LongStage } from '../src/session/longStage.ts';
+import { waitingWords } from '../src/ui/run/sentences.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 
 type Phase = Extract<RunEvent, { type: 'phase' }>;
@@ -48,4 +49,15 @@ it('tells one optimizer step by its layers, and of rollouts how many are over bu
   clock.now = 9000;
   long.reached(1, 4);
   expect(told.at(-1)).toEqual(phase('sampling', 1, 4));
+});
+
+it('tells the seconds that are left of a warm start, which nobody pulls from step to step', () => {
+  const { clock, long } = stage();
+  expect(long.noted(phase('warm-start', 0, 600))).not.toHaveProperty('left');
+  clock.now = 1000;
+  expect(long.noted(phase('warm-start', 10, 600))).not.toHaveProperty('left'); // too early to tell
+  clock.now = 3000;
+  expect(long.noted(phase('warm-start', 30, 600))).toMatchObject({ done: 30, left: 57 });
+  const waits = { ...{ starting: false, still: false, update: 0, rollouts: 8 }, phase: 'warm-start' } as const;
+  expect(waitingWords({ ...waits, done: 30, total: 600, left: 57 })).toMatch(/30\/600 .*About 57 s left/);
 });

@@ -27,8 +27,11 @@ export class LongStage {
   noted<E extends { readonly type: string }>(event: E): E {
     if (event.type !== 'phase') return event;
     const phase = event as unknown as PhaseEvent;
+    const now = this.#now();
     if (this.#at?.phase !== phase.phase || phase.done < this.#at.done) [this.#from, this.#spent] = [phase.done, 0];
-    this.#seen = this.#now();
+    // a warm start runs from step to step by itself; the other stages wait until their next event is asked for
+    else if (phase.phase === 'warm-start') this.#spent += now - this.#seen;
+    this.#seen = now;
     this.#at = phase;
     return { ...event, ...this.#left(phase.done, phase.total) };
   }

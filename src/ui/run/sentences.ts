@@ -155,7 +155,7 @@ export function waitingWords({ starting, still, phase, update, done, total, left
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'warm-start':
-      return `Warm-up: imitating demonstrations${amount} …`;
+      return `Warm-up: imitating demonstrations${amount} …${rest}`;
     case 'imitating':
       return `Warm-up: imitating demonstrations, ${stepWords(done, total)} …${rest}`;
     case 'evaluating':

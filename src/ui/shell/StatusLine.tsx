@@ -136,6 +136,7 @@ function PhaseBar() {
   const phase = useLive((s) => (s.finished ? 'idle' : s.phase));
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
+  const left = useLive((s) => s.phaseLeft);
   const starting = useLive((s) => s.session === 'starting');
   const still = useLive((s) => !s.running && !s.stepping);
   if (phase === 'imitating') return <Imitating />;
@@ -150,6 +151,7 @@ function PhaseBar() {
           {amount}
         </span>
         {total > 0 && <progress value={done} max={total} aria-label={early} />}
+        {left !== null && <span className="phase-amount">{duration(left)} left</span>}
       </span>
     );
   }
