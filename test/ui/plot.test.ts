@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { endLabels, roomForNames } from '../../src/ui/curves/endLabels.ts';
 import {
   across,
   bandPath,
@@ -49,4 +50,28 @@ test('an axis names whole updates at both ends and in the middle, each once', ()
 test('names of lines move apart in whatever order they come, and up where there is no room below', () => {
   expect(labelHeights([40, 10, 12], 10, 0, 100)).toEqual([40, 10, 20]);
   expect(labelHeights([98, 99, 20], 10, 0, 100)).toEqual([90, 100, 20]);
+});
+
+test('names of curves that end at one height stand a line apart beside the plot, each led to from its own curve', () => {
+  const plot = { ...PLOT, width: 400, height: 200, left: 40, right: 120, top: 10, bottom: 20 };
+  const ends = ['A (on)', 'B (off)', 'C (off)'].map((name) => ({ name, x: 280, y: 100 }));
+  const labels = endLabels(ends, plot);
+  expect(labels.map(({ text }) => text)).toEqual(['A (on)', 'B (off)', 'C (off)']);
+  const heights = labels.map(({ y }) => y).toSorted((a, b) => a - b);
+  for (const [i, y] of heights.slice(1).entries()) expect(y - heights[i]!).toBeGreaterThanOrEqual(12);
+  for (const { x, lead } of labels) {
+    expect(x).toBeGreaterThan(plot.width - plot.right);
+    expect(lead).toMatch(/^M280\.0 100\.0L/);
+  }
+});
+
+test('the room for names grows with the longest and never takes more than 36 % of a chart; a longer name is cut', () => {
+  const names = ['A', 'B (Learning rate 0.003)'];
+  expect(roomForNames(names, 2000)).toBeGreaterThan(roomForNames(['A', 'B'], 2000));
+  expect(roomForNames(names, 300)).toBe(108);
+  const [, cut] = endLabels(
+    names.map((name) => ({ name, x: 100, y: 50 })),
+    { ...PLOT, width: 300, right: 108 },
+  );
+  expect(cut?.text).toMatch(/^B \(Lea.*…$/);
 });

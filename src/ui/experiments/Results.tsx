@@ -83,7 +83,9 @@ function Head({ table }: { readonly table: Table }) {
             {label}
           </th>
         ))}
-        <th scope="col">{differenceHeading(table)}</th>
+        <th scope="col" className="difference">
+          {differenceHeading(table)}
+        </th>
         {published?.columns.map((label) => (
           <th key={label} scope="col" className="published">
             {label}

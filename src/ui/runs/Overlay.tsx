@@ -3,6 +3,7 @@ import { metricWords } from '../../domain/evaluationSet.ts';
 import { axisEnd } from '../curves/axes.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { Crosshair } from '../curves/Crosshair.tsx';
+import { endLabels, roomForNames } from '../curves/endLabels.ts';
 import type { Ends } from '../curves/gestures.ts';
 import { type Chart, LineChart } from '../curves/LineChart.tsx';
 import { across, down, edgesOf, labelHeights, type Plot, ticksOf } from '../curves/plot.ts';
@@ -73,7 +74,10 @@ function Compared({ metric, lines, all, width, bands }: ComparedProps) {
   const log = useView((s) => s.log);
   const x = range ?? { from: 0, to: axisEnd(newestOf(all)) };
   const { axis, note } = scaleOf(metric, all, log);
-  const plot: Plot = { ...ROOM, width, height: HEIGHT, x, y: axis };
+  const arms = lines.some(({ run }) => run.arm !== undefined);
+  const names = lines.map(({ run }) => nameOf(run));
+  const right = arms ? roomForNames(names, width) : ROOM.right;
+  const plot: Plot = { ...ROOM, right, width, height: HEIGHT, x, y: axis };
   const drawn = lines.flatMap((line) => {
     const course = courseOf(line.run, metric, smoothing);
     return course ? [{ line, course, end: readAt(course, x.to) }] : [];
@@ -101,9 +105,15 @@ function Compared({ metric, lines, all, width, bands }: ComparedProps) {
       ...drawn.flatMap(({ line, course }) => linesOf(line, course, inBand.has(line.run))),
     ],
   };
-  const right = width - ROOM.right;
-  const ends = labelHeights(
-    drawn.map(({ end }) => down(plot, end?.smooth ?? axis.domain[0])),
+  const ends = drawn.map(({ line: { run }, end }) => ({
+    name: nameOf(run),
+    x: Math.max(plot.left, across(plot, Math.min(end?.update ?? 0, x.to))),
+    y: down(plot, end?.smooth ?? axis.domain[0]),
+  }));
+  const ids = drawn.map(({ line }) => line.run.id);
+  const colours = drawn.map(({ line }) => colourOf(line.slot));
+  const heights = labelHeights(
+    ends.map(({ y }) => y),
     LABEL_GAP,
     0,
     HEIGHT - ROOM.bottom,
@@ -118,25 +128,23 @@ function Compared({ metric, lines, all, width, bands }: ComparedProps) {
       aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${description}`}
     >
       <LineChart chart={chart}>
-        {drawn.map(({ line: { run, slot }, end }, i) => (
-          <text
-            key={run.id}
-            className="run-end"
-            // a label is longer than the margin: it ends at the picture's edge, above its curve's end
-            {...(run.arm === undefined
-              ? { x: Math.min(right, across(plot, end?.update ?? 0)) + 6, y: (ends[i] ?? 0) + 4 }
-              : { x: width - 2, y: (ends[i] ?? 0) - 6, textAnchor: 'end' })}
-            style={{ fill: colourOf(slot) }}
-          >
-            {nameOf(run)}
-          </text>
-        ))}
+        {arms
+          ? endLabels(ends, plot).map(({ text, lead, ...place }, i) => (
+              <g key={ids[i]}>
+                <path className="run-lead" d={lead} style={{ stroke: colours[i] }} />
+                <text className="run-end" {...place} style={{ fill: colours[i] }}>
+                  {text}
+                  {text !== ends[i]?.name && <title>{ends[i]?.name}</title>}
+                </text>
+              </g>
+            ))
+          : ends.map(({ name, x: end }, i) => (
+              <text key={ids[i]} className="run-end" x={end + 6} y={(heights[i] ?? 0) + 4} style={{ fill: colours[i] }}>
+                {name}
+              </text>
+            ))}
       </LineChart>
-      <Crosshair
-        plot={plot}
-        traces={drawn.map(({ course }) => course)}
-        colours={drawn.map(({ line }) => colourOf(line.slot))}
-      />
+      <Crosshair plot={plot} traces={drawn.map(({ course }) => course)} colours={colours} />
       {note && <span className="cut chart-note">{note}</span>}
     </div>
   );
