@@ -38,7 +38,7 @@ export async function updates(c, gpu, { seconds, ...options }) {
   const clock = new StageClock(() => performance.now());
   const events = train({
     ...{ policy, env: quarters(c.V, c.T), rewardModel: null, config: () => config, lastConfig: config },
-    ...{ now: () => performance.now(), breathe: () => Promise.resolve(), fenced: () => fenced },
+    ...{ now: () => performance.now(), yieldToEvents: () => Promise.resolve(), fenced: () => fenced },
     progress: { ...noProgress(), evaluated: true }, // quarters has no players to compare with
   });
   /** One update; what its rollouts were paid. */

@@ -35,8 +35,8 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
   const untrained = () =>
     alive(async () => {
       const { untrainedReward } = await import('./session/untrainedReward.ts');
-      const breathe = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
-      return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), breathe });
+      const yieldToEvents = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+      return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), yieldToEvents });
     });
   const examination = await examine(file, open, { episodes, seed, onProgress, untrained });
   post({ type: 'checked', ...(exports ? await exported(file, examination) : { examination, zip: null }) });

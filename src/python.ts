@@ -2,8 +2,8 @@ import library from 'pyodide/python_stdlib.zip?url';
 import machine from 'pyodide/pyodide.asm.wasm?url';
 import { bareRealm } from './written/python/bareRealm.ts';
 import playground from './written/python/episodes.py?raw';
-import { furnish, serveForever, startPython } from './written/python/interpreter.ts';
-import { hear, Place, say, talkOf, waitForever } from './written/python/sharedTalk.ts';
+import { addPyodideGlobals, serveForever, startPython } from './written/python/interpreter.ts';
+import { receiveText, Place, sendText, talkOf, waitForever } from './written/python/sharedTalk.ts';
 
 /** The worker that Python runs in. It fetches what Python is made of, then gives up everything that reaches out of it. */
 async function start(shared: SharedArrayBuffer): Promise<void> {
@@ -12,12 +12,12 @@ async function start(shared: SharedArrayBuffer): Promise<void> {
   try {
     const files = { machine: await bytesOf(machine), library: await bytesOf(library), playground };
     bareRealm();
-    furnish(files, now);
+    addPyodideGlobals(files, now);
     const { loadPyodide, createPyodideModule } = await import('./written/python/pyodide.ts'); // it looks around as it is loaded
     const talk = talkOf('thread', shared);
     const answer = await startPython({ loadPyodide, createPyodideModule }, playground, talk, Place);
     post('begun');
-    serveForever(answer, { say, hear, waitForever }, talk);
+    serveForever(answer, { sendText, receiveText, waitForever }, talk);
   } catch (error) {
     post(String(error));
   }

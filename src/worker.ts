@@ -10,11 +10,11 @@ import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import { holdForLife } from './worker/aliveLock.ts';
 import type { RunEvent } from './wire/events.ts';
 import type { Answer } from './wire/questions.ts';
-import { openTable } from './session/playTable.ts';
+import { openGame } from './session/playedGame.ts';
 import { RunMeter } from './session/runMeter.ts';
 import { learningMath } from './rl/plainLearningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
-import { standing } from './runs/standing.ts';
+import { progressText } from './runs/progressText.ts';
 import { answering } from './worker/sessionAnswers.ts';
 import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
@@ -39,7 +39,7 @@ let pumping = false; // `pump` is running
 let update = 0;
 let gaveWay = false; // the old run was ended to free its memory, and the new one is not open yet
 let turn: Promise<void> = Promise.resolve();
-const play = openTable();
+const play = openGame();
 const ask = answering(() => session, post);
 const meter = new RunMeter(() => performance.now());
 const tuning = new BackgroundTuning({
@@ -164,7 +164,7 @@ async function giveWay(): Promise<void> {
   fallback?.hand();
   end();
   gaveWay = true;
-  while (pumping) await host.breathe(); // the pull in progress still holds memory
+  while (pumping) await host.yieldToEvents(); // the pull in progress still holds memory
 }
 
 /** Pulls and posts events while the run is running or stepping. Only one pump runs at a time. */
@@ -211,7 +211,7 @@ async function pump(): Promise<void> {
       if (times) post({ type: 'times', times });
       if (event.type === 'metrics') await tuned();
       if (done && !stepping) say();
-      await host.breathe();
+      await host.yieldToEvents();
     }
     fallback?.hand();
   } catch (failure) {
@@ -242,14 +242,14 @@ async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | '
   const checkpoint = await reading;
   if (from !== session) return false;
   const culprit = fallback?.take(checkpoint) ?? '';
-  if (culprit) rollBack(`After ${standing(checkpoint)} a number is not finite in ${culprit}.`);
+  if (culprit) rollBack(`After ${progressText(checkpoint)} a number is not finite in ${culprit}.`);
   else if (rest.type === 'metrics') from.history.noteState(rest.update, checkpoint.networks.policy);
   return !culprit;
 }
 
 /** Pauses the run and returns it to its last state in which all numbers were finite. */
 function rollBack(what: string): void {
-  const message = `${what} Rolled back to ${standing(returned(what))}; the run is paused.`;
+  const message = `${what} Rolled back to ${progressText(returned(what))}; the run is paused.`;
   const hint = 'Go on with a tenth of the learning rate, undo the change that made the number grow, or reset.';
   post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
   say();
@@ -260,7 +260,7 @@ function pauseAtFault(fault: EnvironmentFileError): void {
   const last = returned(fault.message);
   fallback?.hand();
   const told = errorEvent(fault, false, ownFile);
-  post({ ...told, message: `${told.message} The run is paused at ${standing(last)}.` });
+  post({ ...told, message: `${told.message} The run is paused at ${progressText(last)}.` });
   say();
 }
 

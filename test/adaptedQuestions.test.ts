@@ -26,7 +26,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => (clock += tick),
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,

@@ -10,7 +10,7 @@ import type { Checkpoint } from '../src/runs/checkpoint.ts';
 import { packedRun } from '../src/runs/packed.ts';
 import { bareRun } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
-import { standing } from '../src/runs/standing.ts';
+import { progressText } from '../src/runs/progressText.ts';
 import { Role } from '../src/domain/tokens.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -23,7 +23,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,
@@ -101,7 +101,7 @@ describe('a run beside a checkpoint', () => {
     const kept = await whole.checkpoint();
     const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config });
     const log = new RunLog(bare);
-    log.hear({ type: 'metrics', update: 0, values: { 'eval/success': 0.5 } });
+    log.add({ type: 'metrics', update: 0, values: { 'eval/success': 0.5 } });
     const read = readCheckpointFiles(checkpointFiles(packedRun({ ...log.run, checkpoint: kept })));
     if (read.kind !== 'ours') throw new Error('want a run of this project');
     const again = await open(read.run.checkpoint);
@@ -111,7 +111,7 @@ describe('a run beside a checkpoint', () => {
     expect(await again.parametersHash()).toBe(await whole.parametersHash());
     expect(kept.progress.evaluated).toBe(true);
     const longer = new RunLog(log.run);
-    for (const update of [0, 1]) longer.hear({ type: 'metrics', update, values: { 'eval/success': 0.5 } });
+    for (const update of [0, 1]) longer.add({ type: 'metrics', update, values: { 'eval/success': 0.5 } });
     expect([...longer.series.get('eval/success')!.points.x]).toEqual([0, 1]);
   });
 
@@ -145,7 +145,7 @@ describe('a run beside a checkpoint', () => {
     expect(checkpoint.progress.imitated).toBe(1);
     expect(checkpoint.networks.policy.steps).toBe(1); // with its moments, which the last step alone forgets
     expect(checkpoint).not.toHaveProperty('start'); // the reference is yet to be frozen
-    expect(standing(checkpoint)).toBe('imitation step 1 of 3');
+    expect(progressText(checkpoint)).toBe('imitation step 1 of 3');
     const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: steps });
     const read = readCheckpointFiles(checkpointFiles(packedRun({ ...bare, checkpoint })));
     if (read.kind !== 'ours') throw new Error('want a run of this project');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/config/algorithms.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { contradictions, warnings } from '../src/config/contradictions.ts';
-import { ConfigError, said } from '../src/config/configProblem.ts';
+import { ConfigError, problemText } from '../src/config/configProblem.ts';
 import { FIELDS } from '../src/config/fields.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -28,7 +28,7 @@ const open = (knobs: Record<string, unknown>) =>
       gpu: undefined,
       shippedFile: () => Promise.resolve(null),
       now: () => 0,
-      breathe: () => Promise.resolve(),
+      yieldToEvents: () => Promise.resolve(),
     },
     () => undefined,
   );
@@ -122,7 +122,7 @@ describe('combinations that make no sense', () => {
       do: 'Set critic to shared or separate, or estimator to grpo.',
     });
     expect(others).toEqual([]);
-    expect(said(problem!)).toBe(
+    expect(problemText(problem!)).toBe(
       'critic: none, but gae needs a critic. Set critic to shared or separate, or estimator to grpo.',
     );
     const head = contradictions({ ...parseConfig(), heads: 32, kvHeads: 3 });
@@ -130,7 +130,7 @@ describe('combinations that make no sense', () => {
       ['heads', '32'],
       ['kvHeads', '3'],
     ]);
-    expect(said(head[0]!)).toContain('width 32 / heads 32 = 1, must be even');
+    expect(problemText(head[0]!)).toContain('width 32 / heads 32 = 1, must be even');
   });
 
   test('a filter without groups, a share that keeps nothing, values without a critic', () => {
@@ -141,7 +141,7 @@ describe('combinations that make no sense', () => {
     expect(reason({ preferenceReward: 1 })).toMatch(/rewardModel: off/);
   });
 
-  const warned = (config: RunConfig) => warnings(config).map(said)[0];
+  const warned = (config: RunConfig) => warnings(config).map(problemText)[0];
   test('KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
     expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
     expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/penalised twice/);

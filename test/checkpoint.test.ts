@@ -15,7 +15,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const open = (knobs: Record<string, unknown>, from: Checkpoint | null = null) =>
   openSession(parseConfig({ ...TINY, ...knobs }), host, () => undefined, null, from);

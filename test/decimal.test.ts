@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig, parseField } from '../src/config/config.ts';
-import { ConfigError, said } from '../src/config/configProblem.ts';
+import { ConfigError, problemText } from '../src/config/configProblem.ts';
 import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
 import { readPlan } from '../src/ui/experiments/planAddress.ts';
@@ -79,7 +79,7 @@ it('of 10,000 hostile knobs each is in range as written, or refused by its name'
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       expect(error.problems.length).toBeGreaterThan(0);
-      for (const problem of error.problems) expect(said(problem)).toMatch(/^.{0,80}: .{10,}$/s);
+      for (const problem of error.problems) expect(problemText(problem)).toMatch(/^.{0,80}: .{10,}$/s);
     }
   });
   fc.assert(judge, { seed: 11, numRuns: 10_000 });

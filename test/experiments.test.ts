@@ -39,12 +39,12 @@ const logOf = ({ arm, config }: PlannedRun) => new RunLog(bareRun({ id: 0, name:
 /** A finished run whose last value of `metric` is `last`. */
 function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
   const log = logOf(run);
-  log.hear({ ...READY, config: run.config });
-  log.hear({ type: 'metrics', update: 0, values: { [metric]: first } });
-  log.hear({ type: 'metrics', update: 1, values: { 'rollout/success': 0.5 } });
-  log.hear({ type: 'metrics', update: 2, values: { 'rollout/success': 0.75, [metric]: last } });
+  log.add({ ...READY, config: run.config });
+  log.add({ type: 'metrics', update: 0, values: { [metric]: first } });
+  log.add({ type: 'metrics', update: 1, values: { 'rollout/success': 0.5 } });
+  log.add({ type: 'metrics', update: 2, values: { 'rollout/success': 0.75, [metric]: last } });
   expect(log.finished).toBe(false);
-  log.hear(FINISHED);
+  log.add(FINISHED);
   expect(log.finished).toBe(true);
   return resultOf(log.run, run, 12.5);
 }
@@ -158,13 +158,13 @@ describe('a run', () => {
       update,
       health: { state, since: update, kind: null, evidence: [], remedies: [] },
     });
-    log.hear(READY);
+    log.add(READY);
     const successes = [0.25, 0.5, 0.125];
     for (const [update, success] of successes.entries()) {
-      log.hear({ type: 'metrics', update, values: { 'eval/success': success, 'time/update': 3 } });
+      log.add({ type: 'metrics', update, values: { 'eval/success': success, 'time/update': 3 } });
     }
-    for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) log.hear(event);
-    log.hear({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
+    for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) log.add(event);
+    log.add({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
     const result = resultOf(log.run, run, 1);
     expect(result.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
     expect(result.heldOut).toEqual([
@@ -185,18 +185,18 @@ describe('a run', () => {
   it('says why once it failed', () => {
     const log = logOf(run);
     expect(log.failure).toBeNull();
-    log.hear({ type: 'error', message: 'Device lost.', hint: 'Reload.', fatal: true, fields: [] });
+    log.add({ type: 'error', message: 'Device lost.', hint: 'Reload.', fatal: true, fields: [] });
     expect(log.failure).toBe('Device lost. Reload.');
   });
 
   it('goes on from where it was saved: later points are left out, its knobs as it began stay, changes are kept', () => {
     const first = logOf(run);
-    first.hear({ ...READY, config: run.config });
-    for (const update of [1, 2, 3]) first.hear({ type: 'metrics', update, values: { 'rollout/success': update / 4 } });
-    first.hear({ type: 'configured', update: 2, step: 1, changes: { learningRate: 0.05 } });
+    first.add({ ...READY, config: run.config });
+    for (const update of [1, 2, 3]) first.add({ type: 'metrics', update, values: { 'rollout/success': update / 4 } });
+    first.add({ type: 'configured', update: 2, step: 1, changes: { learningRate: 0.05 } });
     const again = new RunLog({ ...first.run, update: 2 });
-    again.hear({ ...READY, config: first.run.config, update: 2 });
-    again.hear({ type: 'metrics', update: 3, values: { 'rollout/success': 1 } });
+    again.add({ ...READY, config: first.run.config, update: 2 });
+    again.add({ type: 'metrics', update: 3, values: { 'rollout/success': 1 } });
     expect([...(again.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 1]);
     expect([...(first.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 0.75]);
     expect([again.run.begun, again.run.config.learningRate]).toEqual([run.config, 0.05]);

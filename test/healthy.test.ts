@@ -14,7 +14,7 @@ test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)'
       return buffer.slice(byteOffset, byteOffset + byteLength);
     },
     now: () => 0,
-    breathe: () => Promise.resolve(),
+    yieldToEvents: () => Promise.resolve(),
   };
   const session = await openSession(parseConfig({ ...PRESETS['number-hunt'].set, ...run }), host, () => undefined);
   const heard: Health[] = [];

@@ -18,7 +18,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 /** Trains `updates` updates as the worker does, and calls `between` after every event. */

@@ -16,7 +16,7 @@ const host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,

@@ -44,7 +44,7 @@ const hostOf = (gpu: GPU): Host => ({
   chooseBackend: (of, spec) => chooseBackend(of, spec, { now: () => 0, wait: () => Promise.resolve() }),
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 });
 const tiny = { path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) };
 

@@ -34,9 +34,9 @@ async function trained(stages: readonly string[]) {
     looks++;
     return paused;
   };
-  const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const between = pausing({ breathe, now: () => performance.now() }, { paused: isPaused, gone: () => false });
-  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), breathe, ...between };
+  const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const between = pausing({ yieldToEvents, now: () => performance.now() }, { paused: isPaused, gone: () => false });
+  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), yieldToEvents, ...between };
   const session = await openSession(config, host, onEvent, null, null, base);
   const stands = () => {
     const at = host.now();

@@ -20,11 +20,11 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
   });
   const log = new RunLog(bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config }));
   const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
-  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, breathe: () => Promise.resolve() }; // prettier-ignore
+  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, yieldToEvents: () => Promise.resolve() }; // prettier-ignore
   const session = await openSession(
     config,
     host,
-    (event) => event.type === 'ready' && log.hear(event),
+    (event) => event.type === 'ready' && log.add(event),
     null,
     null,
     base,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PlayedBatch } from '../src/domain/batch.ts';
 import type { PresetName } from '../src/config/presets.ts';
-import { type Course, telling } from '../src/runs/recordedPlays.ts';
+import { type Course, instructivePlays } from '../src/runs/recordedPlays.ts';
 import { example } from './ui/example.ts';
 import { shippedRecording } from './shippedRecording.ts';
 
@@ -24,7 +24,7 @@ test('a recording follows the tasks that show what was learned: not solved befor
     course(6, 3, 3, null), // unlearned
     course(7, null, 3, 2),
   ];
-  const [before, between, after] = telling(courses);
+  const [before, between, after] = instructivePlays(courses);
   const seeds = (of: typeof before) => of?.batch.episodes.map(({ seed }) => seed);
   expect(seeds(before)).toEqual([3, 5, 7]);
   expect(seeds(between)).toEqual([3, 5, 7]);
@@ -33,8 +33,8 @@ test('a recording follows the tasks that show what was learned: not solved befor
 });
 
 test('where no task shows it, only what the trained agent plays is kept; of no tasks nothing is', () => {
-  expect(telling([course(1, 4, 4), course(2, null, null)]).map(({ update }) => update)).toEqual([1]);
-  expect(telling([])).toEqual([]);
+  expect(instructivePlays([course(1, 4, 4), course(2, null, null)]).map(({ update }) => update)).toEqual([1]);
+  expect(instructivePlays([])).toEqual([]);
 });
 
 test.each(['number-hunt', 'multi-hop', 'frozen-lake', 'calculator'] as const satisfies readonly PresetName[])(

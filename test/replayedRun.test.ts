@@ -18,14 +18,14 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 /** Opens a run and what is kept of it. */
 async function open(config: RunConfig, from: Checkpoint | null = null, saved?: Run) {
   const log = new RunLog(saved ?? bareRun({ id: 1, name: 'a run', started: '2026-11-26', begun: config }));
   const hear = (event: RunEvent) => {
-    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
+    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
   };
   const session = await openSession(config, host, hear, null, from);
   return { session, log, hear };

@@ -20,7 +20,7 @@ const bare: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const gpu = {} as GPU;
 // what a shipped file may hold: of the default shapes, and unlike the weights any run draws for itself

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { prefillSeats } from '../src/model/gpu/prefill.ts';
-import { drawsOf, seat, slotCounts } from '../src/model/gpu/slots.ts';
+import { prefillTokens } from '../src/model/gpu/prefill.ts';
+import { drawsOf, rowOrder, slotCounts } from '../src/model/gpu/slots.ts';
 
 test('plans are recorded for eighths of the rows and for less in blocks of sixteen, once each, and always for all', () => {
   expect(slotCounts(256)).toEqual([16, 32, 64, 96, 128, 160, 192, 224, 256]);
@@ -9,7 +9,7 @@ test('plans are recorded for eighths of the rows and for less in blocks of sixte
 });
 
 test('rows that work take the first slots, in their order; the others follow, each once', () => {
-  expect(seat(6, (b) => b % 2 === 1)).toEqual({ rows: [1, 3, 5, 0, 2, 4], working: 3 });
+  expect(rowOrder(6, (b) => b % 2 === 1)).toEqual({ rows: [1, 3, 5, 0, 2, 4], working: 3 });
 });
 
 const CHUNK = {
@@ -27,7 +27,7 @@ test('a row draws after what is forced on it, within its budget and the chunk, u
 
 test('forced tokens but the last are cached by position, after the one before them; the last are only recorded', () => {
   const [prompt, observation] = [1 << 16, 3 << 16];
-  expect(prefillSeats(CHUNK, Int32Array.of(0, 4, 4, 1), Int32Array.of(0, 11, 12, 13))).toEqual({
+  expect(prefillTokens(CHUNK, Int32Array.of(0, 4, 4, 1), Int32Array.of(0, 11, 12, 13))).toEqual({
     cached: 5,
     seats: [
       { row: 0, position: 0, word: 5 | prompt },

@@ -20,7 +20,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const sampling: TalkSampling = { temperature: 1, topK: 0, topP: 1, greedy: false };
 

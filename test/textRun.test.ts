@@ -5,7 +5,7 @@ import { PRESETS } from '../src/config/presets.ts';
 import { TEXT_AGENT } from '../src/config/textAgent.ts';
 import type { ChatTokenizerFiles } from '../src/domain/chatTokenizerFiles.ts';
 import type { Host } from '../src/session/host.ts';
-import { openTable } from '../src/session/playTable.ts';
+import { openGame } from '../src/session/playedGame.ts';
 import { openSession } from '../src/session/session.ts';
 import { openEnvironment, chatTokenizerOf } from '../src/session/environment.ts';
 import { Role } from '../src/domain/tokens.ts';
@@ -22,7 +22,7 @@ const host: Host = {
     return buffer.slice(byteOffset, byteOffset + byteLength);
   },
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 // few rows: what the weights can do does not depend on how many play at once
 const small = { backend: 'cpu', prompts: 8, groupSize: 2, minibatches: 2, evalTasks: 16, seed: 77 } as const;
@@ -113,7 +113,7 @@ describe('the table where people play in text', () => {
     const env = createEnv(config, null, chatTokenizer);
     const stepper = openEpisode({ env, settings: envSettings(config) }, task);
     const { codec } = chatTokenizer;
-    const table = openTable();
+    const table = openGame();
     const seated = (tokens: readonly number[], typed?: string) => {
       const answer = table({ ...task, tokens, ...(typed !== undefined && { typed }) }, { chatTokenizer });
       if (answer.kind !== 'play') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);

@@ -15,7 +15,7 @@ const host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, prompts: 4, groupSize: 4, adapterRank: 8 });
 const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);

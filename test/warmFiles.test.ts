@@ -13,7 +13,7 @@ const host: Host = {
     return buffer.slice(byteOffset, byteOffset + byteLength);
   },
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 async function base(preset: keyof typeof PRESETS) {

@@ -1,6 +1,6 @@
 import { checkpointOf, type Checkpoint, type SavedNetwork, type Tensors } from '../runs/checkpoint.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { noProgress } from '../domain/progress.ts';
 import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
@@ -131,7 +131,7 @@ export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabular
     begun = parseConfig(knobsFor(foreign, config));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) wrong(FILES.config, problem.field ?? '', said(problem), 'sizes this page can train', OTHER_SIZE); // prettier-ignore
+    for (const problem of error.problems) wrong(FILES.config, problem.field ?? '', problemText(problem), 'sizes this page can train', OTHER_SIZE); // prettier-ignore
   }
   const own = modelConfig(begun, vocabulary.length, begun.critic === 'shared');
   for (const name of ['rms_norm_eps', 'rope_theta', 'head_dim'] as const) {

@@ -2,7 +2,7 @@ import { wordsOf } from '../envs/lexicalIndex.ts';
 import type { Gloss } from './wordnet.ts';
 
 /** A question, its answer, the passages it takes in their order, and a query of one or two words for each. */
-export interface Asked {
+export interface DocumentQuestion {
   readonly kind: string;
   readonly question: string;
   readonly answer: string; // one or two words of the last passage
@@ -38,7 +38,7 @@ const birthYearOf = ({ read, person }: Gloss) => (person ? only(read, String.raw
 const isOneWord = (text: string) => !text.includes(' ');
 
 /** Every question that these sentences answer and that gives none of its answer away. */
-export function questionsAbout(glosses: ReadonlyMap<string, Gloss>): readonly Asked[] {
+export function questionsAbout(glosses: ReadonlyMap<string, Gloss>): readonly DocumentQuestion[] {
   const byName = new Map<string, Gloss>();
   const capitals = new Map<string, Gloss>();
   for (const gloss of glosses.values()) {
@@ -59,9 +59,9 @@ interface World {
 }
 
 /** Questions that one passage answers. */
-function fromOne(gloss: Gloss): readonly Asked[] {
+function fromOne(gloss: Gloss): readonly DocumentQuestion[] {
   const { title } = gloss;
-  const asked: Asked[] = [];
+  const asked: DocumentQuestion[] = [];
   const ask = (kind: string, question: string, answer: string | null, query = title) => {
     if (answer !== null) asked.push({ kind, question, answer, passages: [title], queries: [query] });
   };
@@ -79,9 +79,9 @@ function fromOne(gloss: Gloss): readonly Asked[] {
 }
 
 /** Questions that take two passages: the first one names what the second is about. */
-function fromTwo(gloss: Gloss, { byName, capitals }: World): readonly Asked[] {
+function fromTwo(gloss: Gloss, { byName, capitals }: World): readonly DocumentQuestion[] {
   const { title } = gloss;
-  const asked: Asked[] = [];
+  const asked: DocumentQuestion[] = [];
   const ask = (kind: string, question: string, answer: string | null, second: Gloss, query: string) => {
     if (answer === null) return;
     asked.push({ kind, question, answer, passages: [title, second.title], queries: [title, query] });
@@ -101,7 +101,7 @@ function fromTwo(gloss: Gloss, { byName, capitals }: World): readonly Asked[] {
 }
 
 /** True unless a word of the answer stands in the question, or in the first of two passages. */
-function isFair({ question, answer, passages }: Asked, glosses: ReadonlyMap<string, Gloss>): boolean {
+function isFair({ question, answer, passages }: DocumentQuestion, glosses: ReadonlyMap<string, Gloss>): boolean {
   const before = passages.slice(0, -1).map((title) => `${title} ${glosses.get(title)?.read ?? ''}`);
   const known = new Set([question, ...before].flatMap((text) => wordsOf(text.toLowerCase())));
   return wordsOf(answer.toLowerCase()).every((word) => !known.has(word));

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import type { QuestionSplit } from '../envs/documentCollection.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
 import { visible } from '../base/visible.ts';
-import { questionsAbout, type Asked } from './documentQuestions.ts';
+import { questionsAbout, type DocumentQuestion } from './documentQuestions.ts';
 import { callerPath, FileError, readWhole, writeWhole } from './files.ts';
 import { program } from './program.ts';
 import { type Gloss, readGlosses } from './wordnet.ts';
@@ -74,7 +74,7 @@ async function main([dictionary]: readonly string[]): Promise<number> {
 }
 
 /** The passages needed and some that are not, by name. */
-function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly Asked[]): readonly Gloss[] {
+function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly DocumentQuestion[]): readonly Gloss[] {
   const needed = new Set(asked.flatMap(({ passages }) => passages));
   const others = [...glosses.keys()].filter((title) => !needed.has(title)).sort((a, b) => lot(a) - lot(b));
   const titles = new Set([...needed, ...others.slice(0, EXTRA)]);
@@ -82,11 +82,11 @@ function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly Asked[]):
 }
 
 /** True where each query finds its passage before any other. */
-function findable({ passages, queries }: Asked, { search }: LexicalIndex): boolean {
+function findable({ passages, queries }: DocumentQuestion, { search }: LexicalIndex): boolean {
   return queries.every((query, i) => search(query, 1)[0]?.passage.title === passages[i]);
 }
 
-function splitOf({ question, passages }: Asked): QuestionSplit {
+function splitOf({ question, passages }: DocumentQuestion): QuestionSplit {
   if (passages.some((title) => lot(`passage ${title}`) < HELD_PASSAGES)) return 'unread';
   return lot(question) < HELD_QUESTIONS ? 'held-out' : 'train';
 }

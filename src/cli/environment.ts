@@ -41,7 +41,7 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   const { report, untrained } = await withUntrained(checked, async () =>
     untrainedReward(seed, { ...(await nodeHost(false)), ownEnvironment: opened.environment }),
   );
-  console.log(told(declaration, { ...report, untrained }, ms, path.basename(file)));
+  console.log(reportText(declaration, { ...report, untrained }, ms, path.basename(file)));
   if (out !== null) {
     const names = await writeExport(out, opened, report);
     console.log(names ? `Exported to ${out}: ${names.join(', ')}.` : 'Nothing was exported. Fix the faults first.');
@@ -73,7 +73,7 @@ function read(args: readonly string[]): Asked {
   return { file, episodes, seed, out: given.export ?? null };
 }
 
-function told(
+function reportText(
   { name, tools }: Declaration,
   report: CheckReport & { readonly untrained: number | null },
   ms: number,

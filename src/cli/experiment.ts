@@ -8,7 +8,7 @@ import { resultFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';
 import { program } from './program.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
-import { runsApart } from './runsApart.ts';
+import { runInProcesses } from './runInProcesses.ts';
 
 const say = (line: string) => console.error(line);
 
@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
     const minutes = (((performance.now() - began) / ended) * (left - ended)) / 60_000;
     if (ended < left) say(`  ${left - ended} of them left, about ${minutes.toFixed(1)} minutes`);
   };
-  await runsApart(waiting, {
+  await runInProcesses(waiting, {
     ...{ jobs, signal: stop.signal },
     onUpdate: (run, { update, success }) => tell(run, `${update}/${run.config.updates}${heldOut(run, success)}`),
     keep: (_, result) => {

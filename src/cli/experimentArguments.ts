@@ -1,6 +1,6 @@
 import { readFlags } from '../../tools/flags.mjs';
 import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
 import { decimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experimentDefinition.ts';
@@ -76,7 +76,7 @@ function backendFrom(text: string | undefined, problems: string[]): RunConfig['b
     return parseField('backend', text) as RunConfig['backend'];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    problems.push(...error.problems.map((problem) => `--${said(problem)}`));
+    problems.push(...error.problems.map((problem) => `--${problemText(problem)}`));
     return 'cpu';
   }
 }

@@ -15,7 +15,7 @@ export interface Writer<Own extends string> {
 }
 
 /** What such a program was asked for: a saved run as it is, or one by the flags of `npm run train`. */
-export interface Asked<Own extends string> {
+export interface ExportRequest<Own extends string> {
   readonly out: string;
   readonly run: string | null; // a folder or zip; null: `train` says which
   readonly own: Readonly<Partial<Record<Own, string>>>;
@@ -32,13 +32,13 @@ const ON_THE_WAY = ['resume', 'save', 'save-every', 'tensorboard'] as const;
 export async function writerArguments<Own extends string>(
   args: readonly string[],
   writer: Writer<Own>,
-): Promise<Asked<Own>> {
+): Promise<ExportRequest<Own>> {
   const { name, usage, runsIn } = writer;
   const own = Object.fromEntries(writer.own.map((flag) => [flag, 'value'])) as Record<Own, 'value'>;
   const have = `--out, --run, ${writer.own.map((flag) => `--${flag}, `).join('')}${TRAIN_WORDS.have}`;
   const read = readFlags(args, { ...TRAIN_FLAGS, ...own, out: 'value', run: 'value' }, { ...TRAIN_WORDS, have });
   const given = read.given as TrainFlags['given'] &
-    Asked<Own>['own'] & { readonly out?: string; readonly run?: string };
+    ExportRequest<Own>['own'] & { readonly out?: string; readonly run?: string };
   const { out = '', run = null } = given;
   const problems = [...read.problems];
   if (out === '' && problems.length === 0)

@@ -38,6 +38,6 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
       }
     },
     now: () => performance.now(),
-    breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldToEvents: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

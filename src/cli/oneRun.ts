@@ -51,7 +51,7 @@ export async function runHere(run: RunIdentity, tell: (message: RunMessage) => v
 
 /** What a session says while it opens is of no account but that it is there. */
 function hear(log: RunLog, event: RunEvent): void {
-  if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
+  if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
 }
 
 /** Takes the run the parent sends, does it, and ends; ends at once when the parent is gone. */
@@ -71,7 +71,7 @@ export function serveOneRun(): void {
  * One run in a process of its own: its memory goes back with it, and two use two cores. Rejects with the reason if it fails, or when
  * the signal ends it.
  */
-export function runApart(
+export function runInProcess(
   run: RunIdentity,
   tell: (message: UpdateMessage) => void,
   signal: AbortSignal,

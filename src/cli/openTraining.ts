@@ -32,7 +32,7 @@ export async function openTraining(
       if (event.type === 'phase') show.phase(event);
       if (event.type === 'error') show.problem(event.message, event.hint);
       if (event.type !== 'ready') return;
-      log.hear(event);
+      log.add(event);
       show.ready(event.backend);
     },
     run.facts,
@@ -52,7 +52,7 @@ export async function trainToEnd(
   imitated: (step: Imitated) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
 ): Promise<'finished' | 'failed' | 'ended'> {
   for await (const event of session.events) {
-    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
+    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
     if (event.type === 'error') {
       show.problem(event.message, event.hint);
       return 'failed';

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { isServerAddress } from '../domain/serverAddress.ts';
-import { mendedRun } from '../runs/mendedRun.ts';
+import { withEnvironment } from '../runs/withEnvironment.ts';
 import type { Run } from '../runs/run.ts';
 
 /**
@@ -36,5 +36,5 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
       `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as ${saved}. Read it, then name it: --env-file ${where}/${saved}`,
     ]);
   }
-  return mendedRun(run, given);
+  return withEnvironment(run, given);
 }

@@ -10,7 +10,7 @@ import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { parseFacts } from '../facts/parse.ts';
 import type { RecordedReadings } from '../runs/recordedReadings.ts';
-import { telling } from '../runs/recordedPlays.ts';
+import { instructivePlays } from '../runs/recordedPlays.ts';
 import { recordingText } from '../runs/recording.ts';
 import { withUsedWords } from '../runs/usedWords.ts';
 import { bareRun } from '../runs/run.ts';
@@ -63,7 +63,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
   const log = new RunLog(
     bareRun({ id: 0, name: PRESETS[preset].label, started: new Date().toISOString(), begun: config }),
   );
-  const listen = (event: Parameters<RunLog['hear']>[0]) => log.hear(event);
+  const listen = (event: Parameters<RunLog['add']>[0]) => log.add(event);
   const session = await openSession(
     config,
     await nodeHost(false),
@@ -89,7 +89,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     if (event.type === 'batch') batch = event.batch;
     if (event.type === 'health') health = event.health;
     if (event.type !== 'metrics') continue;
-    log.hear(event);
+    log.add(event);
     session.history.noteState(event.update, (await session.policy.readState()).policy);
     await courses?.follow(event.update);
     if (event.update === 0) continue;
@@ -106,7 +106,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     series: new Map([...log.series].filter(([name]) => KEPT_CURVES.includes(name))),
     batches: tasks.map((task) => ({ batch: task, config })),
     readings,
-    plays: telling(courses?.courses ?? []),
+    plays: instructivePlays(courses?.courses ?? []),
   };
   const text = recordingText(base ? withUsedWords(run) : run);
   const packed = gzipSync(text, { level: 9 });

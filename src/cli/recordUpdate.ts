@@ -60,14 +60,14 @@ export async function recordUpdate(
   }
   const { before, after } = await asked({ kind: 'rerun', update });
   if (!before || !after) throw new Error(`record: the weights around update ${update} are not kept.`);
-  const ghosts = {} as Record<RecordedSwitch, RecordedPreview>;
+  const switchPreviews = {} as Record<RecordedSwitch, RecordedPreview>;
   for (const flipped of RECORDED_SWITCHES) {
     const { preview } = await asked({ kind: 'preview', update, changes: turnedBy(flipped, session.config()) });
     if (!preview) throw new Error(`record: what update ${update} did is not kept.`);
-    ghosts[flipped] = previewOf(taskOf(preview.batch, group));
+    switchPreviews[flipped] = previewOf(taskOf(preview.batch, group));
   }
   const rerun = { before: playedTask(before, rows), after: playedTask(after, rows) };
-  return { task, readings: { moved, distributions, whys, attentions, rerun, ghosts } };
+  return { task, readings: { moved, distributions, whys, attentions, rerun, switchPreviews } };
 }
 
 /** The task of a batch whose rollouts are paid most differently: there is something to compare. */

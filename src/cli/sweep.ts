@@ -6,7 +6,7 @@ import { bars } from './bars.ts';
 import { callerPath, readWhole } from './files.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
-import { runsApart } from './runsApart.ts';
+import { runInProcesses } from './runInProcesses.ts';
 import { stopping } from './stopSignal.ts';
 import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
 import { resultsIn, type SweepFiles, sweepFiles } from './sweepFiles.ts';
@@ -64,7 +64,7 @@ async function runAll(
     const seconds = ((performance.now() - began) / 1000 / ended) * (waiting.length - ended);
     show.ended(nameOf(run), words, { done: before + ended, of: runs.length, seconds });
   };
-  await runsApart(waiting, {
+  await runInProcesses(waiting, {
     ...{ jobs, signal },
     onUpdate: (run, { update }) => show.update(nameOf(run), update, run.config.updates),
     keep: ({ key }, result) => files.add(key, result),

@@ -11,7 +11,7 @@ import { callerPath } from './files.ts';
 import { readFolder } from './diskFolders.ts';
 import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
-import { saidLines, saidRecord } from './talkText.ts';
+import { talkLines, talkRecord } from './talkText.ts';
 
 const USAGE = `npm run talk -- --checkpoint DIR|ZIP [--before] [--greedy] [--temperature T] [--json]
 Each line that is typed (or comes in) is a task in the agent's words, #N the task of number N; a line with nothing in it asks the last one again.`;
@@ -24,7 +24,7 @@ const FLAGS = {
   json: 'switch',
 } as const;
 
-type Said = Extract<Answer, { kind: 'talk' }>;
+type TalkAnswer = Extract<Answer, { kind: 'talk' }>;
 
 /** How the talk goes on, line after line. */
 interface Talk {
@@ -103,7 +103,7 @@ async function answerLines(talk: Talk, json: boolean): Promise<number> {
     if (asked) {
       try {
         const said = await speak(talk, asked, ++take);
-        console.log(json ? JSON.stringify(saidRecord(said)) : saidLines(said).join('\n'));
+        console.log(json ? JSON.stringify(talkRecord(said)) : talkLines(said).join('\n'));
         last = asked;
       } catch (error) {
         refused++;
@@ -123,7 +123,7 @@ function taskOf(line: string, form: AskForm | null): AskedTask | null {
   return { words: form ? wordsOfLine(form, text) : [text] };
 }
 
-async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<Said> {
+async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<TalkAnswer> {
   const luck = 'seed' in asked ? asked.seed : take;
   const answer = await session.answer({ kind: 'talk', asked, luck, script: [], voice, sampling, take });
   if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind}; want what it says. Ask again.`);

@@ -2,10 +2,10 @@ import { visible } from '../base/visible.ts';
 import { Role } from '../domain/tokens.ts';
 import type { Answer } from '../wire/questions.ts';
 
-type Said = Extract<Answer, { kind: 'talk' }>;
+type TalkAnswer = Extract<Answer, { kind: 'talk' }>;
 
 /** What the agent and its tools said, a line a turn, with the verdict last. Names from outside show as text and nothing else. */
-export function saidLines(said: Said): readonly string[] {
+export function talkLines(said: TalkAnswer): readonly string[] {
   const { batch, episode, words } = read(said);
   const turns = new Map<number, string[]>();
   for (const [t, word] of words.entries()) {
@@ -25,7 +25,7 @@ export function saidLines(said: Said): readonly string[] {
 }
 
 /** The same as plain data. */
-export function saidRecord(said: Said) {
+export function talkRecord(said: TalkAnswer) {
   const { batch, episode, words } = read(said);
   const { question, success, reward, stop, toolCalls, invalidTurns } = episode;
   return {
@@ -38,7 +38,7 @@ export function saidRecord(said: Said) {
   };
 }
 
-function read({ said: batch, vocabulary }: Said) {
+function read({ said: batch, vocabulary }: TalkAnswer) {
   const [episode] = batch.episodes;
   if (!episode) throw new RangeError('saidLines: got a batch without an episode; want one row.');
   const tokens = Array.from(batch.tokens.subarray(0, batch.lengths[0]));

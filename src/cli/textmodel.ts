@@ -72,9 +72,9 @@ async function main(args: readonly string[]): Promise<number> {
       await writeWhole(`${folder}/${name}`, bytes);
     }
   };
-  const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
   const began = performance.now();
-  for await (const step of warmStart({ policy, env: shown, seed: SEED, recipe, breathe })) {
+  for await (const step of warmStart({ policy, env: shown, seed: SEED, recipe, yieldToEvents })) {
     if (step % 50 === 0) console.error(step, `${((performance.now() - began) / 1000).toFixed(0)} s`);
     if (step % WRITTEN_EVERY === 0) await save();
   }

@@ -6,13 +6,13 @@ import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
-import { hasBegun, standing, standingOf } from '../runs/standing.ts';
+import { hasBegun, progressText, runProgressText } from '../runs/progressText.ts';
 import type { Declaration } from '../written/declaration.ts';
 import { TERMS } from '../written/languageTerms.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
@@ -50,14 +50,14 @@ async function train(asked: TrainArguments): Promise<number> {
   const resumed = await runToResume(asked, own?.file ?? null);
   const { config } = resumed ?? asked;
   const base = await baseFor(config, asked);
-  for (const warning of warnings(config)) console.error(said(warning));
+  for (const warning of warnings(config)) console.error(problemText(warning));
   if (own && 'declaration' in own && !own.declaration.hasExpert) console.error(noExpert(own.declaration));
   const host = { ...(await nodeHost(config.backend !== 'cpu')), ...(own && { ownEnvironment: own.environment }) };
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   if (asked.save !== null) await tryFolder(callerPath(asked.save));
   const run = resumed ?? (await freshRun(asked, host, own?.file));
   if (resumed && !asked.json)
-    console.error(`Goes on after ${standingOf(run)} of ${visible(asked.resume ?? '', 4096)}.`);
+    console.error(`Goes on after ${runProgressText(run)} of ${visible(asked.resume ?? '', 4096)}.`);
   const seconds = () => Date.now() / 1000;
   const events = asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, seconds, jobOf(asked)); // prettier-ignore
   const show = progress(process.stderr, asked.json);
@@ -65,7 +65,7 @@ async function train(asked: TrainArguments): Promise<number> {
   const stop = asked.save === null ? null : stopping(() => performance.now());
   const training = await openTraining(run, host, show, base);
   try {
-    const saved = resumed ? standingOf(resumed) : '';
+    const saved = resumed ? runProgressText(resumed) : '';
     return await trained(training, { stop, events, asked, own: own?.file ?? null, saved });
   } finally {
     training.session.dispose();
@@ -116,7 +116,7 @@ async function trained(training: Training, { stop, events, asked, own, ...begun 
   const saveNow = async () => {
     if (save === null) return;
     const checkpoint = await session.checkpoint();
-    const at = standing(checkpoint);
+    const at = progressText(checkpoint);
     if (at === saved || !hasBegun(checkpoint.progress)) return;
     await saveRun(save, log.run, checkpoint);
     saved = at;
@@ -182,7 +182,7 @@ function pausedText(
   const folder = visible(place, 4096);
   const flag =
     envServer === null ? `--env-file ${visible(envFile ?? '', 4096)}` : `--env-server '${visible(envServer, 4096)}'`;
-  return `It is saved in ${folder} after ${standing(whole)}. ${mend}, then: npm run train -- --resume ${folder} ${flag}`;
+  return `It is saved in ${folder} after ${progressText(whole)}. ${mend}, then: npm run train -- --resume ${folder} ${flag}`;
 }
 
 function stoppedText(saved: string, save: string): string {

@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 /** A problem in sentences, its knob first. */
-export function said({ kind, field, got, want, do: remedy }: Problem): string {
+export function problemText({ kind, field, got, want, do: remedy }: Problem): string {
   if (kind === 'other' || field === null) return want;
   const words = { value: `got ${got}; want ${want}`, clash: `${got}, but ${want}`, odd: want }[kind];
   return `${field}: ${words}. ${remedy}`;
@@ -25,7 +25,7 @@ export class ConfigError extends Error {
     const all = problems.map((problem): Problem =>
       typeof problem === 'string' ? { kind: 'other', field: null, got: '', want: problem, do: '' } : problem,
     );
-    super(all.map(said).join('\n'));
+    super(all.map(problemText).join('\n'));
     this.name = 'ConfigError';
     this.problems = all;
   }

@@ -1,7 +1,7 @@
 import { actsIn, envsWith } from './environments.ts';
 import { canWhiten, ESTIMATORS, estimatorsThat, usesCritic, usesGroups, whitens } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { throwsDice } from './luck.ts';
+import { isRandom } from './environmentRandomness.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
 
 type Why = (c: RunConfig) => string | null;
@@ -27,7 +27,7 @@ const adapts = unless(({ model }) => model === 'checkpoint', 'only for adapters 
 /** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
 const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
   grammar: unless(({ language }) => language === 'words', 'text has no grammar mask'),
-  luck: unless(throwsDice, 'this environment has no randomness'),
+  luck: unless(isRandom, 'this environment has no randomness'),
   kernels: unless(({ backend, model }) => backend !== 'cpu' && model === 'sizes', 'WebGPU only'),
   storage: unless(
     ({ model, storage }) => model === 'sizes' || storage === 'f16',

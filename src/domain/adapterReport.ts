@@ -73,7 +73,7 @@ export function reportText(report: AdapterReport): string {
   const width = Math.max(...parts.map(({ name }) => name.length));
   const lines = parts.map(({ name, outcome, seconds, why, numbers }) => {
     const took = seconds === null ? '' : `${seconds.toFixed(1)} s`;
-    return `${outcome.padEnd(9)}  ${name.padEnd(width)}  ${took.padStart(8)}  ${why || said(numbers)}`.trimEnd();
+    return `${outcome.padEnd(9)}  ${name.padEnd(width)}  ${took.padStart(8)}  ${why || numbersText(numbers)}`.trimEnd();
   });
   const checked = parts.some(({ name, outcome }) => name.startsWith('goldens') && outcome !== 'not run');
   const goldens = goldensPassed(report) ? 'all within bounds' : checked ? 'NOT all within bounds' : 'none checked';
@@ -90,6 +90,6 @@ export function reportText(report: AdapterReport): string {
 }
 
 /** The line a part gives of itself in the text. */
-function said(numbers: unknown): string {
+function numbersText(numbers: unknown): string {
   return isRecord(numbers) && typeof numbers['summary'] === 'string' ? numbers['summary'] : '';
 }

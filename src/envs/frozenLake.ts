@@ -3,7 +3,7 @@ import { cellNames, DIRECTIONS, moveTool, towards, WALK, walkTask } from './boar
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide } from './lake.ts';
-import { type LakeWords, lakeWords, type Sight } from './lakeWords.ts';
+import { type LakeWords, lakeWords, type CellReport } from './lakeWords.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
@@ -16,7 +16,7 @@ export interface FrozenLakeOptions {
   readonly size: number;
   readonly slip: number; // probability that a move goes to one of its sides
   readonly ends: LakeEnds;
-  readonly sight: Sight;
+  readonly sight: CellReport;
   readonly maxTurns: number;
   readonly think: boolean;
 }
@@ -32,7 +32,7 @@ const move = moveTool<Walker>('Moves one cell; the ice may carry you to the side
   const { lake, at, slip, tell } = walker;
   const u = draw.next();
   const went = u < slip / 2 ? quarterTurn(direction, -1) : u < slip ? quarterTurn(direction, 1) : direction;
-  return tell.told(lake, slide(lake, at, went));
+  return tell.afterMove(lake, slide(lake, at, went));
 });
 
 /**
@@ -52,7 +52,7 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
     description: 'Walk over a frozen lake to a goal without falling into a hole.',
     vocabulary: words.words,
     tools: [move],
-    maxTokens: 1 + tell.most.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + tell.most.told),
+    maxTokens: 1 + tell.most.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + tell.most.afterMove),
     maxTurnTokens,
     grammar,
     reset: walking(slip, 'train'),

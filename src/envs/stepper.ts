@@ -73,7 +73,7 @@ export interface Stepper {
    */
   take(token: number): void;
   /** Delivers the result for the waiting turn. Throws RangeError if no turn waits. */
-  hear(result: TurnResult): void;
+  receive(result: TurnResult): void;
 }
 
 /**
@@ -133,7 +133,7 @@ export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
   const later = waiting[0]?.env.later;
   if (!later) return;
   const results = await timedLater(waiting[0]?.timer, () => later.answer(waiting.flatMap(({ asked }) => asked ?? [])));
-  for (const [i, stepper] of waiting.entries()) stepper.hear(given(results, i));
+  for (const [i, stepper] of waiting.entries()) stepper.receive(given(results, i));
 }
 
 /** Tells an environment that answers later that these episodes are not played on. */
@@ -226,7 +226,7 @@ class Played implements Stepper {
     for (const token of tokens) this.written.push({ token, role, turn, state: 0, single: false });
   }
 
-  hear(result: TurnResult): void {
+  receive(result: TurnResult): void {
     if (this.asked === null) throw new RangeError('Stepper.hear: no turn waits for a result.');
     this.asked = null;
     this.#conclude(result);

@@ -1,5 +1,5 @@
 import { visible } from '../base/visible.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import { LogError, readLog } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
@@ -25,7 +25,7 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.problems.map(said).join(' ');
+  if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');
   if (error instanceof SyntaxError) return 'got text that is no JSON; want the file as it was written.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@ import { FormatError } from './formatProblem.ts';
 const REMEDY = 'Choose a GGUF file, whole, as it was published.';
 
 /** The bytes at hand end before what is read, though the file goes on. */
-export class RanOver extends Error {
+export class EndOfBytes extends Error {
   override readonly name = 'RanOver';
   readonly cursor: Cursor;
   constructor(cursor: Cursor) {
@@ -45,7 +45,7 @@ export class Cursor {
         `${length} bytes from byte ${start}; it may have been cut off`,
       );
     }
-    if (end > this.bytes.length) throw new RanOver(this);
+    if (end > this.bytes.length) throw new EndOfBytes(this);
     this.at = end;
     return start;
   }

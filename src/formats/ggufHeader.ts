@@ -1,5 +1,5 @@
 import type { ByteSource } from './byteSource.ts';
-import { Cursor, RanOver } from './ggufCursor.ts';
+import { Cursor, EndOfBytes } from './ggufCursor.ts';
 
 /** A value of a GGUF header. Whole numbers of 64 bits are numbers where a number holds them exactly. */
 export type GgufValue = number | bigint | boolean | string | readonly GgufValue[];
@@ -52,7 +52,7 @@ export async function readGgufHeader(source: ByteSource): Promise<GgufHeader> {
     try {
       return decodeGgufHeader(source.name, bytes, source.size);
     } catch (error) {
-      if (!(error instanceof RanOver) || end === source.size) throw error;
+      if (!(error instanceof EndOfBytes) || end === source.size) throw error;
       if (length >= MOST_HEADER_BYTES) throw error.cursor.problem(`a header of over ${length} bytes`, 'at most 64 MiB');
     }
   }

@@ -1,4 +1,4 @@
-import { Companion } from './companion.ts';
+import { SecondDevice } from './secondDevice.ts';
 import { FirstUse } from './firstUse.ts';
 import type { Gpu } from './device.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
@@ -53,7 +53,7 @@ async function useOnce(
   const made = Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
   // the longest, but not all: to make them takes its time, too
   const shared = new Set(gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SHARED)) : []);
-  const opening = shared.size > 0 ? Companion.open(gpu, [...shared]) : null;
+  const opening = shared.size > 0 ? SecondDevice.open(gpu, [...shared]) : null;
   const firstUse = new FirstUse(gpu);
   const use = async (entry: PipelineEntry) => {
     await made;

@@ -12,7 +12,7 @@ import { controlTexts } from '../text/outsideText.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 import type { CallValues } from '../text/turnFormat.ts';
 import type { ServerConnection, SocketPlace } from './serverConnection.ts';
-import { saidIn, type ServerReply } from './serverMessages.ts';
+import { observationText, type ServerReply } from './serverMessages.ts';
 import { serverTask } from './serverTask.ts';
 import { readTools, type ServerTools } from './serverTools.ts';
 import { SessionPool } from './sessionPool.ts';
@@ -157,7 +157,7 @@ function keyOf({ options }: ServerAddress, split: SplitName, seed: number): stri
 }
 
 function promptIn({ observation }: Extract<ServerReply, { kind: 'observation' }>): string {
-  return saidIn(observation).text || 'Begin.';
+  return observationText(observation).text || 'Begin.';
 }
 
 /** The action to send to the server for a turn. Null if there is nothing to send: the turn is malformed, or it is an answer and the server has no tool `answer`. */

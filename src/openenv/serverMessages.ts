@@ -79,17 +79,17 @@ function oneLine(text: string): string {
 }
 
 /** The text of an observation, for the agent. */
-export interface SaidText {
+export interface ObservationText {
   readonly text: string;
   readonly refused: boolean; // a call was turned down
 }
 
 // Where environments put their text, the likeliest place first.
 const TEXT_FIELDS = ['text', 'prompt', 'question', 'message', 'content', 'output', 'observation', 'response'] as const;
-const NOT_SAID: readonly string[] = ['metadata', 'tool_name', 'refused', 'turn_reward', 'rewards', 'error', 'result'];
+const NOT_TEXT: readonly string[] = ['metadata', 'tool_name', 'refused', 'turn_reward', 'rewards', 'error', 'result'];
 
 /** Reads the text of an observation. OpenEnv's environments write it in two ways: as the result of a tool (MCP), or in a field of text. */
-export function saidIn(observation: JsonRecord): SaidText {
+export function observationText(observation: JsonRecord): ObservationText {
   const { error, result, refused } = observation;
   if (error !== null && error !== undefined) {
     const why = isRecord(error) ? error['message'] : error;
@@ -100,7 +100,7 @@ export function saidIn(observation: JsonRecord): SaidText {
   }
   const field = TEXT_FIELDS.map((name) => observation[name]).find((value) => typeof value === 'string');
   if (typeof field === 'string') return { text: cut(field), refused: refused === true };
-  const rest = Object.entries(observation).filter(([name, value]) => value !== null && !NOT_SAID.includes(name));
+  const rest = Object.entries(observation).filter(([name, value]) => value !== null && !NOT_TEXT.includes(name));
   return { text: rest.length === 0 ? '' : cut(jsonLine(Object.fromEntries(rest))), refused: refused === true };
 }
 

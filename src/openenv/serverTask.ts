@@ -2,7 +2,7 @@ import type { CallValues } from '../text/turnFormat.ts';
 import type { EnvView } from '../domain/envView.ts';
 import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
 import type { ServerReply } from './serverMessages.ts';
-import { saidIn } from './serverMessages.ts';
+import { observationText } from './serverMessages.ts';
 
 /** An episode on a server, with the server's answer to the agent's latest turn. */
 export interface ServerEpisode {
@@ -37,14 +37,14 @@ export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved
       const said = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
       return ends ? { ...said, stop, ...worth() } : { ...said, stop: null, success: false };
     }
-    const { text, refused } = saidIn(reply.observation);
+    const { text, refused } = observationText(reply.observation);
     sum += reply.reward;
     const said = { observation: [shortened(text)], ...(refused && { refused }) };
     if (reply.done || ends) return { ...said, progress: 0, stop, ...worth() };
     return { ...said, progress: reply.reward, stop: null, success: false };
   };
   const resultOf = (reply: ServerReply | null) =>
-    reply === null ? '' : reply.kind === 'error' ? reply.says : saidIn(reply.observation).text;
+    reply === null ? '' : reply.kind === 'error' ? reply.says : observationText(reply.observation).text;
   return {
     key,
     prompt: [],

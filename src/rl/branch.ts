@@ -13,7 +13,7 @@ export interface BranchRequest extends EpisodeSeeds {
   readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
   readonly temperature: number;
   readonly greedy?: boolean; // the likeliest token each time
-  readonly breathe?: () => Promise<void>; // between chunks of tokens: lets the event loop run
+  readonly yieldToEvents?: () => Promise<void>; // between chunks of tokens: lets the event loop run
   readonly take: number; // chooses the random draws: the same number gives the same branch
 }
 
@@ -27,7 +27,16 @@ export async function branch(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  { seed, luck, begin, script, temperature, greedy = false, breathe = () => Promise.resolve(), take }: BranchRequest,
+  {
+    seed,
+    luck,
+    begin,
+    script,
+    temperature,
+    greedy = false,
+    yieldToEvents = () => Promise.resolve(),
+    take,
+  }: BranchRequest,
 ): Promise<BatchView> {
   if (policy.rows !== 1) throw new RangeError(`branch: got a policy of ${policy.rows} rows; want one.`);
   const { topK, topP, decodeChunk } = config;
@@ -43,7 +52,7 @@ export async function branch(
       chunk: decodeChunk,
       script,
     },
-    breathe,
+    yieldToEvents,
   );
   const { tokens, roles, states } = played.record;
   policy.load({ tokens, roles, states });

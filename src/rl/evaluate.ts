@@ -26,7 +26,7 @@ export async function evaluate(
   env: ToolEnv,
   config: RunConfig,
   update: number,
-  breathe: () => Promise<void>,
+  yieldToEvents: () => Promise<void>,
   played?: (done: number, total: number) => void,
 ): Promise<Evaluation> {
   const playing = (begin: Reset) => {
@@ -35,7 +35,7 @@ export async function evaluate(
     return (greedy: boolean) => {
       const [once, rounds] = [tasksOf(true), tasksOf(false)];
       const told = (done: number) => played?.(greedy ? done : once.length + done, once.length + rounds.length);
-      return play(policy, env, config, { update, greedy, begin, tasks: greedy ? once : rounds }, breathe, told);
+      return play(policy, env, config, { update, greedy, begin, tasks: greedy ? once : rounds }, yieldToEvents, told);
     };
   };
   const begin = evaluatedReset(env);
@@ -76,7 +76,7 @@ function play(
     readonly begin: Reset;
     readonly tasks: readonly EvaluatedTask[];
   },
-  breathe: () => Promise<void>,
+  yieldToEvents: () => Promise<void>,
   played: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const request = {
@@ -86,7 +86,7 @@ function play(
     chunk: config.decodeChunk,
     begin: how.begin,
   };
-  return playQueue(policy, env, request, breathe, played);
+  return playQueue(policy, env, request, yieldToEvents, played);
 }
 
 function successRate(episodes: readonly EpisodeView[]): number {

@@ -10,14 +10,18 @@ import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.
 /** Episodes of random play for each task. More than one, because random play varies more than the expert. */
 const RANDOM_EPISODES = 4;
 /** After this many tasks, a few milliseconds, the event loop gets a turn. */
-const BREATH = 16;
+const GAMES_PER_YIELD = 16;
 
 /**
  * The success of three players without a model on the evaluated tasks: the scripted expert, the simple rule if the environment has one, and random play. Random play draws each
  * token uniformly from those that the grammar mask allows, even if the run has the mask off. It has a random stream of its own. Empty for an environment that answers
  * later (a server), because it has no expert here.
  */
-export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
+export async function playerBaselines(
+  env: ToolEnv,
+  config: RunConfig,
+  yieldToEvents: () => Promise<void>,
+): Promise<Metrics> {
   if (env.later) return {};
   const begin = evaluatedReset(env);
   const table = { env, begin, settings: { ...envSettings(config), grammar: true } };
@@ -32,7 +36,7 @@ export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: 
     for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
       if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
     }
-    if (index % BREATH === BREATH - 1) await breathe();
+    if (index % GAMES_PER_YIELD === GAMES_PER_YIELD - 1) await yieldToEvents();
   }
   return {
     'baseline/expert': expertSolved / tasks.length,

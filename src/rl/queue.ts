@@ -29,7 +29,7 @@ export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,
   env: ToolEnv,
   request: QueueRequest,
-  breathe: () => Promise<void>,
+  yieldToEvents: () => Promise<void>,
   played?: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const { tasks, settings, begin, chunk } = request;
@@ -66,7 +66,7 @@ export async function playQueue(
       leaveAll(finished.map(({ stepper }) => stepper));
       if (next < tasks.length) await take(finished.map(({ index }) => index));
       played?.(over);
-      await breathe();
+      await yieldToEvents();
     }
     return episodes;
   } finally {

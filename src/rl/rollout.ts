@@ -27,7 +27,7 @@ export interface Rollouts {
 
 /**
  * Rolls out one episode per row. All rows advance together, one chunk at a time (see `advance`); the loop waits for the
- * policy once per chunk. The result does not depend on the chunk size. `breathe` runs between chunks, and `played` gets the
+ * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and `played` gets the
  * number of finished episodes. Tokens of `script` have the action role and log-probability 0. Scripted tokens past the end
  * of an episode are ignored. Throws if a scripted token is not legal at its position, or if there are more tasks than rows.
  */
@@ -35,7 +35,7 @@ export async function rollout(
   policy: Decoding,
   env: ToolEnv,
   request: RolloutRequest,
-  breathe: () => Promise<void>,
+  yieldToEvents: () => Promise<void>,
   played?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
   const { tasks, groups, settings, begin, timer, chunk, script = [] } = request;
@@ -55,7 +55,7 @@ export async function rollout(
     policy.begin(request.sampling);
     while (await advance(policy, rows, record, chunk)) {
       played?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
-      await breathe();
+      await yieldToEvents();
     }
     return { record, groups, episodes: rows.map((row) => viewOf(row, groups[row.index] ?? 0)) };
   } finally {

@@ -93,7 +93,7 @@ export function trainTaskSeed(seed: number, update: number, group: number): numb
 }
 
 /** Luck of the rollout in `row` of `update` where each has its own: what the environment's dice give it. */
-export function trainLuck(seed: number, update: number, row: number): number {
+export function trainEnvironmentSeed(seed: number, update: number, row: number): number {
   return hash(streamKey(seed, Purpose.luck), update, row);
 }
 

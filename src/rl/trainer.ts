@@ -23,7 +23,7 @@ import {
   filterSettings,
   objectiveSettings,
   optimizerSettings,
-  trainLuck,
+  trainEnvironmentSeed,
   trainSampling,
   trainTaskSeed,
 } from './settings.ts';
@@ -38,7 +38,7 @@ export interface Run {
   /** Called before every batch (step 0) and before every optimizer step, counted from 1. */
   readonly config: (update: number, step: number) => RunConfig;
   readonly now: () => number; // ms
-  readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly yieldToEvents: () => Promise<void>; // lets the event loop run
   readonly fenced?: () => boolean; // true: each stage waits until the device is done, so its time covers its own work only
   readonly played?: (done: number, total: number) => void; // called with the number of finished rollouts of a batch or an evaluation
   readonly learned?: (lesson: Lesson) => void; // called with each update's settings and optimizer steps, before its `metrics` event
@@ -66,7 +66,7 @@ const EMPTY_UPDATES = 5;
  * prompts of a batch, nothing is learned from it. After five such batches in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
-  const { policy, env, rewardModel, now, breathe, progress } = run;
+  const { policy, env, rewardModel, now, yieldToEvents, progress } = run;
   const monitor = createMonitor(progress.monitor);
   const penalty = createPenalty(progress.penalty);
   const settle = async () => {
@@ -76,8 +76,8 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   let before = policy.counters();
   if (!progress.evaluated) {
     yield phase('evaluating', 0);
-    const evaluation = await evaluate(policy, env, config, 0, breathe, run.played);
-    const values = { ...evaluation.values, ...(await playerBaselines(env, config, breathe)) };
+    const evaluation = await evaluate(policy, env, config, 0, yieldToEvents, run.played);
+    const values = { ...evaluation.values, ...(await playerBaselines(env, config, yieldToEvents)) };
     before = policy.counters();
     progress.evaluated = true;
     yield { type: 'metrics', update: 0, values, solved: evaluation.solved };
@@ -95,7 +95,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const began = now();
     const timer = { now, spent: 0 };
     const tasks = { ...trainingTasks(policy, config, update), timer };
-    const played = await rollout(policy, env, tasks, breathe, run.played);
+    const played = await rollout(policy, env, tasks, yieldToEvents, run.played);
     const rolled = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - began;
 
@@ -136,7 +136,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
       taken.push({ rows, objective, optimizer, temperature: config.temperature });
       if (endsPass(step, steps.length, perPass)) policy.endPass();
       await settle();
-      await breathe();
+      await yieldToEvents();
       learnTime += now() - started;
     }
 
@@ -168,7 +168,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     let solved: ReadonlyMap<string, boolean> | undefined;
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
-      const evaluation = await evaluate(policy, env, config, update, breathe, run.played);
+      const evaluation = await evaluate(policy, env, config, update, yieldToEvents, run.played);
       Object.assign(values, evaluation.values);
       ({ solved } = evaluation);
     }
@@ -208,7 +208,7 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
   return {
     tasks: Array.from(groups, (group, row) => {
       const seed = trainTaskSeed(config.seed, update, group);
-      return { seed, luck: config.luck === 'own' ? trainLuck(config.seed, update, row) : seed };
+      return { seed, luck: config.luck === 'own' ? trainEnvironmentSeed(config.seed, update, row) : seed };
     }),
     groups,
     settings: envSettings(config),

@@ -45,7 +45,7 @@ export interface WarmStart {
   readonly env: ToolEnv | readonly Demonstrated[]; // several take turns, a row each
   readonly seed: number;
   readonly recipe: WarmStartRecipe;
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEvents: () => Promise<void>;
 }
 
 /**
@@ -80,7 +80,7 @@ export async function* imitatedSteps(start: WarmStart, done: number): AsyncGener
 }
 
 async function* imitationSteps(
-  { policy, env, seed, recipe, breathe }: WarmStart,
+  { policy, env, seed, recipe, yieldToEvents }: WarmStart,
   done: number,
 ): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
@@ -94,7 +94,7 @@ async function* imitationSteps(
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
     await policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
-    await breathe();
+    await yieldToEvents();
     yield step + 1;
   }
 }

@@ -1,7 +1,7 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
@@ -175,7 +175,8 @@ function readConfig(value: unknown): RunConfig {
   try {
     return parseConfig(asRecord(value, 'its knobs'));
   } catch (error) {
-    if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.map(said).join(' ')}`);
+    if (error instanceof ConfigError)
+      throw new CheckpointError(`Its knobs: ${error.problems.map(problemText).join(' ')}`);
     throw error;
   }
 }

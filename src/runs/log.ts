@@ -1,7 +1,7 @@
 import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { bareRun, type Manifest, readNames, type Run } from './run.ts';
 import { measure } from './runLog.ts';
@@ -98,7 +98,7 @@ function readManifest(at: string, value: unknown): Run {
     return bareRun({ ...{ id: 0, started, begun: parseConfig(begun) }, ...readNames(name, { kind, adapter }) });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new LogError(`${at}: ${error.problems.map(said).join(' ')}`);
+    throw new LogError(`${at}: ${error.problems.map(problemText).join(' ')}`);
   }
 }
 

@@ -25,7 +25,7 @@ export type Course = readonly (readonly [update: number, play: PlayedBatch])[];
  * Of tasks that were played all along, those that a recording keeps. It follows the ones that show what was learned: not solved before
  * training, solved after it in few turns, and solved for good rather than by chance. Of the others it keeps the last play.
  */
-export function telling(courses: readonly Course[]): readonly RecordedPlays[] {
+export function instructivePlays(courses: readonly Course[]): readonly RecordedPlays[] {
   const followed = courses
     .filter((course) => !solved(course[0]) && solved(course.at(-1)))
     .toSorted((a, b) => doubt(a) - doubt(b))

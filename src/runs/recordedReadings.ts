@@ -10,7 +10,7 @@ export type RecordedSwitch = (typeof RECORDED_SWITCHES)[number];
 
 const MASKS = ['lossMask', 'advantageMask'] as const;
 
-/** The knobs of a switch, turned from where a configuration has them. */
+/** The knobs of a mask switch with the opposite of their values in `config`. */
 export function turnedBy(flipped: RecordedSwitch, config: RunConfig): Partial<RunConfig> {
   const knobs = MASKS.filter((name) => flipped === 'masks' || flipped === name);
   return Object.fromEntries(knobs.map((name) => [name, config[name] === 'on' ? 'off' : 'on']));
@@ -28,13 +28,13 @@ export function switchFor(changes: Partial<RunConfig>, config: RunConfig): Recor
 export type RecordedPreview = Omit<Pushed, 'passes'>;
 
 /**
- * A recorded batch as its own knobs push it with every ratio at 1, which is what its previews are compared with: the batch itself
- * holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times the row's share of the mean. Shares and
- * the pushes of KL are read off the preview with the other advantage mask, which has the same loss mask.
+ * The pushes of a recorded batch under its own knobs, with every ratio at 1. Previews have to be compared with these, because the
+ * batch itself holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times the row's share of the
+ * mean. The shares and the pushes of KL come from the preview with the other advantage mask, because its loss mask is the same.
  */
-export function recordedBefore(batch: BatchView, ghosts: RecordedReadings['ghosts']): RecordedPreview {
+export function recordedBefore(batch: BatchView, switchPreviews: RecordedReadings['switchPreviews']): RecordedPreview {
   const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
-  const other = ghosts.advantageMask;
+  const other = switchPreviews.advantageMask;
   const shares = Array.from({ length: rows }, (_, row) => {
     const from = other.advantages.subarray(row * length, (row + 1) * length);
     const at = from.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
@@ -58,28 +58,28 @@ interface Place {
   readonly position: number;
 }
 
-/** The words that could stand at a place, likeliest first, and their log-probabilities before and after the update. */
+/** The legal words at a place, likeliest first, with their log-probabilities before and after the update. */
 export interface RecordedDistribution extends Place {
-  readonly legal: number; // words that could; where they are more than are told, the rest is left out
+  readonly legal: number; // number of legal words; `tokens` may list only the likeliest of them
   readonly tokens: readonly number[];
   readonly before: readonly number[];
   readonly after: readonly number[];
 }
 
-/** Why the update moved the token there: of the rollouts those of the batch, the others of the update in one. */
+/** Why the update changed the probability of a token. Rollouts of the recorded task are listed one by one; all others are one sum. */
 export interface RecordedWhy extends Place {
   readonly why: Why;
 }
 
-/** What the policy looked at when it drew the token there. */
+/** The attention of the policy when it drew the token at a place. */
 export interface RecordedAttention extends Place {
   readonly attention: AttentionView;
 }
 
 /**
- * What a run answered about a batch while both policies were at hand, so that the recording answers the same: log-probabilities of
- * all tokens, what else could have been written where most was open, and, where most moved, why and what was looked at; its tasks
- * played again before and after; what switches turned would have pushed.
+ * Answers of a run about one batch, so that its recording can give the same answers without the weights: log-probabilities of all
+ * tokens before and after the update; the alternatives at the places with the highest entropy; the reasons and the attention at the
+ * places that changed most; the batch's tasks played again by both policies; the pushes with each mask switched.
  */
 export interface RecordedReadings {
   readonly moved: { readonly before: Float32Array; readonly after: Float32Array }; // (B,T)
@@ -87,12 +87,14 @@ export interface RecordedReadings {
   readonly whys: readonly RecordedWhy[];
   readonly attentions: readonly RecordedAttention[];
   readonly rerun: { readonly before: PlayedBatch; readonly after: PlayedBatch };
-  readonly ghosts: Readonly<Record<RecordedSwitch, RecordedPreview>>;
+  readonly switchPreviews: Readonly<Record<RecordedSwitch, RecordedPreview>>;
   readonly health?: Health; // what the monitor said after the update
 }
 
-/** Readings as JSON has them. */
-export type PlainReadings = Plain<RecordedReadings>;
+/** Readings as JSON. The file calls the previews of switches `ghosts`. */
+export type PlainReadings = Plain<Omit<RecordedReadings, 'switchPreviews'>> & {
+  readonly ghosts: Plain<RecordedReadings['switchPreviews']>;
+};
 /** The same with lists where JSON has lists, and pairs where there are names. */
 export type Plain<T> = T extends ArrayBufferView
   ? readonly number[]
@@ -102,9 +104,9 @@ export type Plain<T> = T extends ArrayBufferView
       ? { readonly [K in keyof T]: Plain<T[K]> }
       : T;
 
-/** Readings as they were before they became JSON. */
+/** The inverse of JSON: lists become typed arrays again. */
 export function readingsOf(plain: PlainReadings): RecordedReadings {
-  const { moved, whys, attentions, rerun, ghosts, distributions, health } = plain;
+  const { moved, whys, attentions, rerun, ghosts: switchPreviews, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
   const preview = (of: Plain<RecordedPreview>): RecordedPreview => ({
     advantages: floats(of.advantages),
@@ -123,16 +125,16 @@ export function readingsOf(plain: PlainReadings): RecordedReadings {
       attention: { ...attention, weights: floats(attention.weights) },
     })),
     rerun: { before: playedOf(rerun.before), after: playedOf(rerun.after) },
-    ghosts: {
-      lossMask: preview(ghosts.lossMask),
-      advantageMask: preview(ghosts.advantageMask),
-      masks: preview(ghosts.masks),
+    switchPreviews: {
+      lossMask: preview(switchPreviews.lossMask),
+      advantageMask: preview(switchPreviews.advantageMask),
+      masks: preview(switchPreviews.masks),
     },
     ...(health && { health }),
   };
 }
 
-/** Plays as they were before they became JSON. */
+/** Plays from JSON: lists become typed arrays again. */
 export function playedOf(played: Plain<PlayedBatch>): PlayedBatch {
   return {
     ...{ rows: played.rows, length: played.length },

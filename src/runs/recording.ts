@@ -41,7 +41,9 @@ export function recordingText(run: Recording): string {
   const batches = run.batches.map(({ batch }) => batch);
   const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, curveOf(points)] as const));
   const head = { version: VERSION, name, started, backend, begun, config, update };
-  const written = { ...head, curves, vocabulary, batches, readings, plays };
+  // version 4 of the file calls the previews of switches `ghosts`
+  const answers = [...readings].map(([of, { switchPreviews, ...rest }]) => [of, { ...rest, ghosts: switchPreviews }]);
+  const written = { ...head, curves, vocabulary, batches, readings: answers, plays };
   return JSON.stringify(written, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));

@@ -42,7 +42,7 @@ export class RunLog {
     return this.#failure;
   }
 
-  hear(event: TrainingEvent | Opened): void {
+  add(event: TrainingEvent | Opened): void {
     switch (event.type) {
       case 'ready': {
         const { config, update, vocabulary } = event;

@@ -81,10 +81,10 @@ async function besideBase(
   const adapters = adapterConfig(config);
   const spec = policySpec(config, env, base);
   const { seed, backend } = config;
-  const breathe = host.between ?? host.breathe;
+  const yieldToEvents = host.between ?? host.yieldToEvents;
   const between = (done: number, total: number) => {
     under(done, total);
-    return breathe();
+    return yieldToEvents();
   };
   const onCpu = async (reason: string) => {
     // brings kernels that only adapters need
@@ -92,7 +92,7 @@ async function besideBase(
     const { checkFits, trainingPlan } = await import('./trainingMemory.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
     return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, {
-      ...{ seed, reason, between, breathe },
+      ...{ seed, reason, between, yieldToEvents },
       ...(host.threads && { threads: host.threads }),
     });
   };

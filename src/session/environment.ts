@@ -12,7 +12,7 @@ import type { Host } from './host.ts';
 import { factsFor } from './shippedFacts.ts';
 
 /** What an environment is made of beside its knobs. */
-export interface Surroundings {
+export interface EnvironmentSources {
   readonly facts: Facts | null; // a person's own
   readonly chatTokenizer: ChatTokenizerFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
   readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // that a run puts adapters beside
@@ -27,7 +27,7 @@ export interface OpenedEnvironment {
 /** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, where a file is missing, and BaseNeededError where a checkpoint is. */
 export async function openEnvironment(
   config: RunConfig,
-  { facts, chatTokenizer, base }: Surroundings,
+  { facts, chatTokenizer, base }: EnvironmentSources,
   { shippedFile, ownEnvironment }: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);

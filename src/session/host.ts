@@ -21,7 +21,7 @@ export interface Host {
   /** Opens the environment that a person wrote and wants to train on. Without it, there is none. Throws where it has a fault. */
   readonly ownEnvironment?: (speaking: Speaking) => Promise<ToolEnv>;
   readonly now: () => number; // ms
-  readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly yieldToEvents: () => Promise<void>; // lets the event loop run
   /**
    * Called between two pieces of a stage that may take minutes. Lets the event loop run, waits while the run is paused,
    * and throws if the run was replaced.

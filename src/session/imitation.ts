@@ -14,7 +14,7 @@ interface Imitation {
   readonly env: ToolEnv;
   readonly begun: RunConfig; // knobs that are turned on the way say nothing of demonstrations
   readonly progress: Progress; // written after each step
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEvents: () => Promise<void>;
   readonly over: () => Promise<void>; // called before the last step is told
 }
 
@@ -26,13 +26,13 @@ export const isShown = ({ warmStart }: Pick<RunConfig, 'warmStart'>) => warmStar
  * each step and `imitated` after it, when the run may be paused, stepped and saved as after an update. Goes on after the step that `progress` is at.
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
-  const { policy, env, begun, progress, breathe, over } = run;
+  const { policy, env, begun, progress, yieldToEvents, over } = run;
   const recipe = warmStartRecipe(begun);
   const total = recipe.steps;
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total }) as const;
   if (progress.imitated < total) yield phase(progress.imitated);
   else await over();
-  const steps = imitatedSteps({ policy, env, seed: begun.seed, recipe, breathe }, progress.imitated);
+  const steps = imitatedSteps({ policy, env, seed: begun.seed, recipe, yieldToEvents }, progress.imitated);
   for await (const { step, loss } of steps) {
     progress.imitated = step;
     if (step === total) await over();
@@ -47,7 +47,7 @@ export function shownNow({
   env,
   begun,
   progress,
-}: Omit<Imitation, 'breathe' | 'over'>): DemonstratedStep | null {
+}: Omit<Imitation, 'yieldToEvents' | 'over'>): DemonstratedStep | null {
   const { steps: total, quality, rows = policy.rows } = warmStartRecipe(begun);
   const step = progress.imitated;
   if (step >= total) return null;

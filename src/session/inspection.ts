@@ -109,7 +109,7 @@ const ANSWERING: Answering = {
       script,
       temperature,
       take,
-      breathe: () => by.breathe(),
+      yieldToEvents: () => by.yieldToEvents(),
     });
     return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
   },

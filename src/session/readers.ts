@@ -12,7 +12,7 @@ import { createCpuPolicy, type CpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import type { Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
 import type { RolloutAddress } from '../wire/questions.ts';
-import type { BesideReaders } from './besideReaders.ts';
+import type { AnsweringPolicies } from './answeringPolicies.ts';
 import type { RunHistory } from './history.ts';
 
 /** A rollout with the batch it lies in and the configuration of that. */
@@ -31,7 +31,7 @@ export class Readers {
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
   readonly shown: () => DemonstratedStep | null; // what it imitates now
-  readonly beside: BesideReaders | null; // its weights are adapters beside a checkpoint
+  readonly beside: AnsweringPolicies | null; // its weights are adapters beside a checkpoint
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
@@ -90,8 +90,8 @@ export class Readers {
   }
 
   /** Lets the event loop run where an answer takes seconds. */
-  breathe(): Promise<void> {
-    return this.beside?.breathe() ?? Promise.resolve();
+  yieldToEvents(): Promise<void> {
+    return this.beside?.yieldToEvents() ?? Promise.resolve();
   }
 
   /** Does work on about `tokens` tokens, which what the next answer costs is told by. */
@@ -103,7 +103,7 @@ export class Readers {
     return (this.#replay ??= openReplay(this.policy, this.#seed));
   }
 
-  async #replayBeside(beside: BesideReaders): Promise<Replay> {
+  async #replayBeside(beside: AnsweringPolicies): Promise<Replay> {
     const math = (this.#math ??= createTermMath());
     return { policy: await beside.open(readingSpec(this.policy, this.policy.rows), math, this.#seed), math };
   }

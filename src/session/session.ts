@@ -15,7 +15,7 @@ import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { causeOf } from '../gpu/device.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { openPolicy } from './backend.ts';
-import { BesideReaders } from './besideReaders.ts';
+import { AnsweringPolicies } from './answeringPolicies.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
@@ -174,11 +174,11 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
   let plan: readonly KnobChange[] = [];
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
-  const beside = base && new BesideReaders(base, adapterConfig(begun), host);
+  const beside = base && new AnsweringPolicies(base, adapterConfig(begun), host);
   let progress = structuredClone(from?.progress ?? noProgress());
   const shown = () => (start ? null : shownNow({ policy, env, begun, progress }));
   const readers = new Readers({ policy, env, history, begun: first, config: () => config, shown, beside });
-  const breathe = (base && host.between) ?? host.breathe;
+  const yieldToEvents = (base && host.between) ?? host.yieldToEvents;
   const over = async () => {
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
@@ -190,9 +190,9 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     return config;
   };
   async function* stages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
-    if (!start) yield* imitation({ policy, env, begun, progress, breathe, over });
+    if (!start) yield* imitation({ policy, env, begun, progress, yieldToEvents, over });
     return yield* train({
-      ...{ ...host, policy, env, rewardModel, progress, lastConfig, breathe, config: configAt },
+      ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
       ...(base && { played: (done, total) => stage.reached(done, total) }),
       learned: (lesson) => history.noteLesson(lesson),
     });
@@ -243,7 +243,7 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       }
       rewardModel.prefer(better, worse);
     },
-    evaluate: async () => (await evaluate(policy, env, config, 0, host.breathe)).values,
+    evaluate: async () => (await evaluate(policy, env, config, 0, host.yieldToEvents)).values,
     parametersHash: async () => tensorsHash(policy.parameters, (await policy.readState()).policy.weights),
     dispose: () => {
       readers.dispose();

@@ -28,7 +28,7 @@ export async function startWeights(
   if (shipped && from === 'shipped') return;
   const recipe = warmStartRecipe(config);
   onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: 0, total: recipe.steps });
-  for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
+  for await (const step of warmStart({ policy, env, seed, recipe, yieldToEvents: host.yieldToEvents })) {
     onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
   }
 }

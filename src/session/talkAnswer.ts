@@ -32,7 +32,7 @@ export async function talk(
     temperature,
     greedy,
     take,
-    breathe: () => by.breathe(),
+    yieldToEvents: () => by.yieldToEvents(),
   });
   const id = by.history.noteBranch(said, config);
   return { kind: 'talk', said, config, vocabulary: by.env.vocabulary, id, judged };

@@ -13,14 +13,14 @@ import { openSession } from './session.ts';
  */
 export async function untrainedReward(
   seed: number,
-  host: Pick<Host, 'now' | 'breathe'> & Pick<Required<Host>, 'ownEnvironment'>,
+  host: Pick<Host, 'now' | 'yieldToEvents'> & Pick<Required<Host>, 'ownEnvironment'>,
 ): Promise<number> {
   const config = parseConfig({ ...WRITTEN_PRESET.set, seed, warmStart: 'none', backend: 'cpu', outcomeReward: 1 });
   const here = { ...host, gpu: undefined, shippedFile: () => Promise.resolve(null) };
   const session = await openSession(config, here, () => undefined);
   try {
     const { policy, env } = session;
-    const { episodes } = await rollout(policy, env, trainingTasks(policy, config, 1), host.breathe);
+    const { episodes } = await rollout(policy, env, trainingTasks(policy, config, 1), host.yieldToEvents);
     return episodes.reduce((sum, { parts }) => sum + parts.outcome, 0) / episodes.length;
   } finally {
     session.dispose();

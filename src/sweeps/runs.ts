@@ -1,7 +1,7 @@
 import { checksumOf } from '../base/checksum.ts';
 import { Purpose, streamKey, uniform } from '../base/rng.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
-import { ConfigError, said } from '../config/configProblem.ts';
+import { ConfigError, problemText } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
 import type { RunIdentity } from '../experiments/runResult.ts';
 import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
@@ -42,7 +42,7 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
       return [{ label, config: parseConfig({ ...set, backend: 'cpu', ...sweep.set, ...knobs }) }];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems.map((problem) => `${label}: ${said(problem)}`));
+      problems.push(...error.problems.map((problem) => `${label}: ${problemText(problem)}`));
       return [];
     }
   });

@@ -1,6 +1,6 @@
 import { checkpointBytes, checkpointOf, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
 import type { Attempt } from '../domain/preferences.ts';
-import { hasBegun } from '../runs/standing.ts';
+import { hasBegun } from '../runs/progressText.ts';
 import { withChoice } from '../rl/rewardModel.ts';
 import type { RunEvent } from '../wire/events.ts';
 

@@ -1,7 +1,7 @@
 import type { Fault, Moment } from '../wire/commands.ts';
 import { loseSharedDevice } from '../gpu/sharedDevice.ts';
 import type { Policy } from '../model/policy.ts';
-import { poison } from '../session/poison.ts';
+import { injectNaN } from '../session/injectNaN.ts';
 import type { Phase } from '../domain/trainingEvent.ts';
 
 /** Where failures are brought about. */
@@ -34,7 +34,7 @@ export class Faults {
     else if (fault === 'worker-hang') for (;;);
     else if (fault === 'device-loss' && moment !== 'now') this.due = moment;
     else if (!policy) throw new Error('There is no run to break. Run training first.');
-    else if (fault === 'nan') await poison(policy);
+    else if (fault === 'nan') await injectNaN(policy);
     else this.takeAway();
   }
 

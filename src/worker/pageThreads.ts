@@ -1,12 +1,12 @@
-import { alone, type Threads, threadsFor } from '../model/cpu/team/threads.ts';
+import { oneThread, type Threads, threadsFor } from '../model/cpu/team/threads.ts';
 
 /** Threads of a page, for a worker of it that computes: as many as pay where the page is cross-origin isolated, which shared memory wants. */
 export function pageThreads(): Threads {
   if (typeof SharedArrayBuffer === 'undefined' || !globalThis.crossOriginIsolated) {
-    return alone('the page is not cross-origin isolated; after a reload it may be');
+    return oneThread('the page is not cross-origin isolated; after a reload it may be');
   }
   const count = threadsFor(navigator.hardwareConcurrency);
-  if (count === 1) return alone('one core');
+  if (count === 1) return oneThread('one core');
   return { count, why: '', start };
 }
 

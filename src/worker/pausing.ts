@@ -16,14 +16,14 @@ export interface Pausing {
 
 /** A stage that can be paused in its middle: what it does between two steps, and a clock that knows nothing of its pauses. */
 export function pausing(
-  { breathe, now }: { readonly breathe: () => Promise<void>; readonly now: () => number },
+  { yieldToEvents, now }: { readonly yieldToEvents: () => Promise<void>; readonly now: () => number },
   { paused, gone }: Standing,
 ): Pausing {
   let waited = 0; // ms
   let since: number | null = null; // it waits
   return {
     between: async () => {
-      await breathe();
+      await yieldToEvents();
       since = now();
       while (paused() && !gone()) await still();
       waited += now() - since;

@@ -6,7 +6,7 @@ import type { Facts } from '../facts/facts.ts';
 import type { Speaking } from '../envs/speech.ts';
 import { chatTokenizerOf } from '../session/environment.ts';
 import type { Host } from '../session/host.ts';
-import type { PlaySetup } from '../session/playTable.ts';
+import type { PlaySetup } from '../session/playedGame.ts';
 import type { Session } from '../session/session.ts';
 import { factsFor } from '../session/shippedFacts.ts';
 import { writtenFile } from './writtenFile.ts';

@@ -28,7 +28,7 @@ export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host 
     now: () => performance.now(),
     fenced,
     // a message comes round at once; a timer would cost 4 ms each time
-    breathe: () =>
+    yieldToEvents: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
         channel.port2.postMessage(null);

@@ -17,7 +17,7 @@ import { nameOf, type TaskOf } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 import { imperfectMoves } from './imperfectMoves.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
-import { NOTHING_LEFT, writtenTask } from './writtenTask.ts';
+import { NO_NEXT_CALL, writtenTask } from './writtenTask.ts';
 
 /** Most tokens in an episode. More would take too much memory and time. */
 const MOST_TOKENS = 4096;
@@ -40,7 +40,7 @@ export function writtenEnvironment(
     : wordTurns(declaration, measured, settings, think);
   if (turns.maxTokens > MOST_TOKENS) throw tooLong(turns.maxTokens, measured, maxTurns, turns.tokens);
   const begin = openEpisodes(sandbox);
-  const moves = measured.moves.length > 0 ? measured.moves : [NOTHING_LEFT];
+  const moves = measured.moves.length > 0 ? measured.moves : [NO_NEXT_CALL];
   const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened: turns.shortened };
   const resetTo =
     (split: TaskOf['split']): Reset =>
@@ -91,7 +91,7 @@ function inText(
 }
 
 function faceOf({ name, description, tools }: Declaration, { prompts, turns, observations }: MeasuredTexts): TextFace {
-  const longest = () => ({ questions: prompts, turns: [...turns, NOTHING_LEFT], observations });
+  const longest = () => ({ questions: prompts, turns: [...turns, NO_NEXT_CALL], observations });
   return callFace({ system: description || name, tools, longest });
 }
 

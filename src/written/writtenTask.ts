@@ -73,9 +73,9 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       steps.push({ turn, text, result: '', shown: reply.shown ?? null });
       return outcome(reply, 'answered');
     },
-    needs: (turn) => language.turn(expert(turn) ?? NOTHING_LEFT).slice(1, -1),
+    needs: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL).slice(1, -1),
     outOfTurns: worth,
-    expert: (turn) => language.turn(expert(turn) ?? NOTHING_LEFT),
+    expert: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL),
     demonstrate: (quality, draw, turn) =>
       language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfect(heard.join(' '), draw)),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
@@ -83,4 +83,4 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
 }
 
 /** The expert's answer if it has no next call: it ends the episode. */
-export const NOTHING_LEFT = { answer: '?' } as const satisfies Move;
+export const NO_NEXT_CALL = { answer: '?' } as const satisfies Move;

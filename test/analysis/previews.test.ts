@@ -189,12 +189,12 @@ test('what a recording compares its previews with is what the run itself would h
   const flipped = async (changes: Partial<RunConfig>) => previewOf(run, 2, changes);
   const advantageMask = await flipped({ advantageMask: 'off' });
   const masks = await flipped({ advantageMask: 'off', lossMask: 'off' });
-  const ghosts = {
+  const switchPreviews = {
     advantageMask: advantageMask.batch,
     masks: masks.batch,
     lossMask: (await flipped({ lossMask: 'off' })).batch,
   };
-  const got = recordedBefore(run.batches[1]!, ghosts);
+  const got = recordedBefore(run.batches[1]!, switchPreviews);
   expect(apart(got.policyWeights, masks.before.policyWeights)).toBeLessThan(1e-5);
   expect(apart(got.gradWeights, masks.before.gradWeights)).toBeLessThan(1e-5);
   expect(apart(run.batches[1]!.gradWeights, masks.before.gradWeights)).toBeGreaterThan(0.01);

@@ -9,7 +9,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 /** A run, with its batches and the weights after each of its updates, from 0. */

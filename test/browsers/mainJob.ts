@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
-import { PLACES, type Route, SCREENS, viewsBeside } from '../../src/ui/address/screens.ts';
+import { PLACES, type Route, SCREENS, siblingViews } from '../../src/ui/address/screens.ts';
 import { press, run, type Tab, until } from './tab.ts';
 
 /** A rollout file of verl with three turns. */
@@ -15,7 +15,7 @@ const checksum = (tab: Tab) => run(tab, () => window.__playground!.checksum());
 async function goTo(tab: Tab, screen: Route): Promise<void> {
   const { place, label } = SCREENS[screen];
   await press(tab, PLACES[place].label, '.screens');
-  if (viewsBeside(screen).length > 1) await press(tab, label, `.views[data-place="${place}"]`);
+  if (siblingViews(screen).length > 1) await press(tab, label, `.views[data-place="${place}"]`);
   const there = (name: string) => document.querySelector(`.lab[data-screen="${name}"] main:not([aria-busy])`) !== null;
   await until(tab, `the screen ${screen}`, 60_000, there, screen);
 }

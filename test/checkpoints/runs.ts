@@ -18,7 +18,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: servesBytes,
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 /** A run under way: its session, and what a log makes of its events. */
@@ -37,7 +37,7 @@ export async function open(knobs: Readonly<Record<string, unknown>>, from: Packe
   const config = parseConfig({ ...TINY, ...knobs });
   const session = await openSession(config, host, heard, from?.facts ?? null, checkpoint);
   const log = new RunLog(bareRun({ id: 3, name: 'a <b>run</b> | of *tests*', started: '2026-01-02T03:04:05.000Z', begun: config })); // prettier-ignore
-  for (const event of ready) log.hear(event);
+  for (const event of ready) log.add(event);
   return { session, log };
 }
 
@@ -45,7 +45,7 @@ export async function open(knobs: Readonly<Record<string, unknown>>, from: Packe
 export async function to({ session, log }: Running, update: number): Promise<void> {
   for (;;) {
     const { value } = (await session.events.next()) as { value: RunEvent };
-    if (value.type !== 'answer' && value.type !== 'checkpoint' && value.type !== 'alive') log.hear(value);
+    if (value.type !== 'answer' && value.type !== 'checkpoint' && value.type !== 'alive') log.add(value);
     if (value.type === 'metrics' && value.update === update) return;
   }
 }

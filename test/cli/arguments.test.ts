@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
-import { ConfigError, said } from '../../src/config/configProblem.ts';
+import { ConfigError, problemText } from '../../src/config/configProblem.ts';
 
 const problemsOf = (...args: string[]) => {
   try {
     parseArguments(args);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map(said);
+    if (error instanceof ConfigError) return error.problems.map(problemText);
     throw error;
   }
   throw new Error('want a ConfigError');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { resultFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
-import { ConfigError, said } from '../../src/config/configProblem.ts';
+import { ConfigError, problemText } from '../../src/config/configProblem.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/experimentPlan.ts';
 import { tableOf } from '../../src/experiments/resultTable.ts';
 
@@ -13,7 +13,7 @@ const problemsOf = (...args: string[]) => {
   try {
     parseExperimentArguments(args);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map(said);
+    if (error instanceof ConfigError) return error.problems.map(problemText);
     throw error;
   }
   throw new Error('want a ConfigError');

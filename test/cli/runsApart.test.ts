@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { runsApart } from '../../src/cli/runsApart.ts';
+import { runInProcesses } from '../../src/cli/runInProcesses.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import type { RunResult } from '../../src/experiments/runResult.ts';
 
@@ -40,7 +40,7 @@ function train(
   const begun: string[] = [];
   const pids: number[] = [];
   const stop = new AbortController();
-  const over = runsApart(
+  const over = runInProcesses(
     arms.map((arm) => ({ experiment: 'test', arm, seed: 1, config: parseConfig() })),
     {
       ...{ jobs, signal: stop.signal },

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Locator, type 
 import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
-import { type Route, SCREENS, viewsBeside } from '../../src/ui/address/screens.ts';
+import { type Route, SCREENS, siblingViews } from '../../src/ui/address/screens.ts';
 import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
@@ -141,7 +141,7 @@ export async function toScreen(
 ): Promise<void> {
   const { place, label } = SCREENS[route];
   await press(page.locator(`:is(.screens, .tabs) a[data-place="${place}"]:visible`));
-  if (viewsBeside(route).length > 1) {
+  if (siblingViews(route).length > 1) {
     const views = page.locator(`.views[data-place="${place}"]`);
     await views.waitFor();
     // a phone has the panels of the rollout in its place

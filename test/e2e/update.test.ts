@@ -106,7 +106,7 @@ const NODE = {
     return buffer.slice(byteOffset, byteOffset + byteLength);
   },
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 test('WOW-34: contributions of rollouts, momentum and the residual add up to the measured change; a rollout taken out changes the prediction as it says', async () => {

@@ -71,7 +71,7 @@ function noted(env: ToolEnv) {
 }
 
 describe.each(ASKING)('an evaluation on %s', (name) => {
-  const breathe = () => Promise.resolve();
+  const yieldToEvents = () => Promise.resolve();
 
   it.each([
     [3, ['held-out']],
@@ -81,14 +81,14 @@ describe.each(ASKING)('an evaluation on %s', (name) => {
     const { config, env } = asking(name);
     const { env: watched, begun } = noted(env);
     const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
-    await evaluate(policy, watched, config, update, breathe);
+    await evaluate(policy, watched, config, update, yieldToEvents);
     expect([...begun]).toEqual(want);
   });
 
   it('compares with players of the held-out tasks', async () => {
     const { config, env } = asking(name);
     const { env: watched, begun } = noted(env);
-    await playerBaselines(watched, config, breathe);
+    await playerBaselines(watched, config, yieldToEvents);
     expect([...begun]).toEqual(['held-out']);
   });
 });

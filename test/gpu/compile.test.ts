@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Companion } from '../../src/gpu/companion.ts';
+import { SecondDevice } from '../../src/gpu/secondDevice.ts';
 import { compile } from '../../src/gpu/compile.ts';
 import { openGpu, type Gpu } from '../../src/gpu/device.ts';
 import { kernel } from '../../src/gpu/kernel.ts';
@@ -58,7 +58,7 @@ test('a companion runs a pipeline once on its own device', async () => {
   seconds = [];
   const pipelines = new Pipelines(lazy);
   const [good, bad] = [pipelines.want(swigluForward, {}), pipelines.want(BROKEN, {})];
-  const companion = (await Companion.open(lazy, [good, bad]))!;
+  const companion = (await SecondDevice.open(lazy, [good, bad]))!;
   const before = { ...seconds[0]!.counters };
   await companion.use(good);
   await companion.use(bad); // the first device says what is wrong with it
@@ -69,7 +69,7 @@ test('a companion runs a pipeline once on its own device', async () => {
 
 test('without a second device the first compiles alone', async () => {
   const alone = { ...lazy, another: () => Promise.reject(new Error('one is all there is')) };
-  expect(await Companion.open(alone, [])).toBeNull();
+  expect(await SecondDevice.open(alone, [])).toBeNull();
   const pipelines = new Pipelines(alone);
   const entries = [swigluForward, swigluBackward].map((each) => pipelines.want(each, {}));
   await compile({ gpu: alone, pipelines });

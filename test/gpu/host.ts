@@ -7,5 +7,5 @@ export const host: Host = {
   openGpuPolicy,
   shippedFile: () => Promise.resolve(null),
   now: () => performance.now(),
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };

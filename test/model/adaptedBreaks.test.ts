@@ -15,7 +15,7 @@ const WIDE: ModelConfig = { ...SMALL, vocab_size: 2 ** 17 };
 
 /** A policy of two full rows that counts its breaks. */
 async function open(model: ModelConfig, length = LENGTH) {
-  const breaks = { between: 0, breathe: 0, most: 0 };
+  const breaks = { between: 0, yieldToEvents: 0, most: 0 };
   const spec = { model, critic: 'none', rows: 2, length, minibatchRows: 2 } as const;
   const policy = await openCpuAdaptedPolicy(spec, randomSource(model, 1), ADAPTERS, learningMath, {
     ...{ seed: 3, reason: '', keptTokens: 0 },
@@ -24,8 +24,8 @@ async function open(model: ModelConfig, length = LENGTH) {
       breaks.most = Math.max(breaks.most, done / total);
       return Promise.resolve();
     },
-    breathe: () => {
-      breaks.breathe++;
+    yieldToEvents: () => {
+      breaks.yieldToEvents++;
       return Promise.resolve();
     },
   });
@@ -69,13 +69,13 @@ it('reading long prompts before the first token can be interrupted, drawing toke
   const roles = Int32Array.of(Role.prompt, Role.prompt);
   await policy.decode({ ...chunk, forcedCounts: Int32Array.of(100, 100), forcedRoles: roles });
   // 200 tokens that have nothing in common, in pieces of 64
-  expect(breaks.breathe).toBe(3);
-  breaks.breathe = 0;
+  expect(breaks.yieldToEvents).toBe(3);
+  breaks.yieldToEvents = 0;
   await policy.decode({
     ...chunk,
     forcedCounts: Int32Array.of(0, 0),
     forcedRoles: roles,
     budgets: Int32Array.of(9, 9),
   });
-  expect(breaks.breathe).toBe(0);
+  expect(breaks.yieldToEvents).toBe(0);
 });

@@ -9,7 +9,7 @@ test('the CPU backend counts and times its kernels from tally on', async () => {
     gpu: undefined,
     shippedFile: () => Promise.resolve(null),
     now: () => (at += 1),
-    breathe: () => Promise.resolve(),
+    yieldToEvents: () => Promise.resolve(),
   };
   const { events, policy } = await openSession(parseConfig({ ...tiny, backend: 'cpu' }), host, () => undefined);
   for await (const event of events) {

@@ -6,7 +6,7 @@ import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
-import { alone, nameOf, threadsFor } from '../../src/model/cpu/team/threads.ts';
+import { oneThread, nameOf, threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';
 import { ODD } from './policies.ts';
 
@@ -176,7 +176,7 @@ describe('how many threads', () => {
 
   it('are told with the reason for only one', () => {
     expect(nameOf({ count: 2, why: '' })).toBe('WebAssembly SIMD, 2 threads');
-    expect(nameOf(alone('one core'))).toBe('WebAssembly SIMD, 1 thread (one core)');
-    expect(nameOf(alone(''))).toBe('WebAssembly SIMD');
+    expect(nameOf(oneThread('one core'))).toBe('WebAssembly SIMD, 1 thread (one core)');
+    expect(nameOf(oneThread(''))).toBe('WebAssembly SIMD');
   });
 });

@@ -188,7 +188,7 @@ describe('an OpenEnv server as an environment', () => {
       ...{ prompts: 2, groupSize: 4, minibatches: 1, evalTasks: 4, updates: 2, seed: 5, entropyCoef: 0.05 },
     });
     const begin = async (address: string): Promise<Session> => {
-      const host = { gpu: undefined, shippedFile, now: () => 0, breathe: () => Promise.resolve() };
+      const host = { gpu: undefined, shippedFile, now: () => 0, yieldToEvents: () => Promise.resolve() };
       const ownEnvironment = openServer(`${address}?turns=2&observation=16`, HASTY).environment;
       return openSession(config, { ...host, ownEnvironment }, () => undefined);
     };
@@ -221,7 +221,7 @@ describe('an OpenEnv server as an environment', () => {
     'can’t be trained with %o',
     async (knobs) => {
       const { address } = await started();
-      const host = { gpu: undefined, shippedFile, now: () => 0, breathe: () => Promise.resolve() };
+      const host = { gpu: undefined, shippedFile, now: () => 0, yieldToEvents: () => Promise.resolve() };
       const config = parseConfig({ ...SERVER_PRESET.set, backend: 'cpu', ...knobs });
       const opening = openSession(
         config,

@@ -10,7 +10,7 @@ import { laterEnv } from '../envs/laterEnv.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 const ROWS = 24;
-const breathe = () => Promise.resolve();
+const yieldToEvents = () => Promise.resolve();
 
 describe.each([
   { env: 'number-hunt', processReward: 0.3, decodeChunk: 3 },
@@ -26,8 +26,8 @@ describe.each([
       const { env, crossings } = laterEnv(now);
       const request = { ...trainingTasks({ rows: ROWS }, config, 3), script };
       const [first, second] = [
-        await rollout(policy(), now, request, breathe),
-        await rollout(policy(), env, request, breathe),
+        await rollout(policy(), now, request, yieldToEvents),
+        await rollout(policy(), env, request, yieldToEvents),
       ];
       const { push, pay, clear, ...arrays } = first.record;
       for (const method of [push, pay, clear]) expect(method).toBeTypeOf('function');
@@ -42,12 +42,12 @@ describe.each([
 
   it('is evaluated like one that answers at once, and has no players of its own to compare with', async () => {
     const { env, crossings } = laterEnv(now);
-    const first = await evaluate(policy(), { ...now, retrieved: null }, config, 0, breathe);
-    const second = await evaluate(policy(), env, config, 0, breathe);
+    const first = await evaluate(policy(), { ...now, retrieved: null }, config, 0, yieldToEvents);
+    const second = await evaluate(policy(), env, config, 0, yieldToEvents);
     expect(second).toEqual(first);
     const opened = crossings.opened.reduce((sum, count) => sum + count, 0);
     expect(crossings.left.size).toBe(opened);
-    expect(await playerBaselines(env, config, breathe)).toEqual({});
+    expect(await playerBaselines(env, config, yieldToEvents)).toEqual({});
   });
 
   it('draws nothing while a turn waits, and refuses who can’t wait with what can', async () => {

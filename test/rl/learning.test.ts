@@ -6,7 +6,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 
 describe.each(Object.entries(LEARNABLE))('on the CPU %s', (_, task) => {

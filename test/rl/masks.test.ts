@@ -34,7 +34,7 @@ async function secondUpdate(knobs: Record<string, unknown>): Promise<{ batch: Ba
       gpu: undefined,
       shippedFile: () => Promise.resolve(null),
       now: () => 0,
-      breathe: () => Promise.resolve(),
+      yieldToEvents: () => Promise.resolve(),
     },
     () => undefined,
   );

@@ -6,7 +6,7 @@ import { playQueue, type QueueRequest } from '../../src/rl/queue.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 
 type Playing = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'beginRow' | 'decode'>;
-const breathe = () => Promise.resolve();
+const yieldToEvents = () => Promise.resolve();
 
 /** A policy that notes what it draws: by "update/rollout" the tokens and log-probabilities; and who drew in each chunk. */
 function noting(policy: Playing) {
@@ -56,7 +56,7 @@ const placeless = ({ row, group, ...rest }: EpisodeView) => {
 /** Plays a queue of tasks, rows refilled as they end. */
 export async function refilled(policy: Playing, env: ToolEnv, request: QueueRequest): Promise<Played> {
   const { noted, drawn, chunks } = noting(policy);
-  const episodes = await playQueue(noted, env, request, breathe);
+  const episodes = await playQueue(noted, env, request, yieldToEvents);
   return { episodes: episodes.map(placeless), drawn, chunks };
 }
 
@@ -69,7 +69,7 @@ export async function batched(policy: Playing, env: ToolEnv, request: QueueReque
   for (let first = 0; first < request.tasks.length; first += policy.rows) {
     const tasks = request.tasks.slice(first, first + policy.rows);
     const sampling = { ...request.sampling, update: request.sampling.update + first / policy.rows };
-    const played = await rollout(noted, env, { tasks, groups, settings, begin, chunk, sampling }, breathe);
+    const played = await rollout(noted, env, { tasks, groups, settings, begin, chunk, sampling }, yieldToEvents);
     episodes.push(...played.episodes);
   }
   return { episodes: episodes.map(placeless), drawn, chunks };

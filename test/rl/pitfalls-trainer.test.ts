@@ -22,7 +22,7 @@ function run(knobs: Record<string, unknown>) {
     rewardModel: null,
     config: () => config,
     now: () => 0,
-    breathe: () => Promise.resolve(),
+    yieldToEvents: () => Promise.resolve(),
     lastConfig: null,
     progress: noProgress(),
   });
@@ -46,7 +46,7 @@ const metricsOf = (update: number) => (event: TrainingEvent) => event.type === '
 const open = (knobs: Record<string, unknown>) =>
   openSession(
     parseConfig({ ...SMALL, backend: 'cpu', warmStart: 'none', width: 8, heads: 2, kvHeads: 2, ffn: 8, ...knobs }),
-    { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, breathe: () => Promise.resolve() },
+    { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, yieldToEvents: () => Promise.resolve() },
     () => undefined,
   );
 async function update(session: Session, number: number): Promise<Metrics> {

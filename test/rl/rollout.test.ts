@@ -9,7 +9,7 @@ import { Role } from '../../src/domain/tokens.ts';
 import { type FakePolicy, fakePolicy } from './fakePolicy.ts';
 
 const ROWS = 24;
-const breathe = () => Promise.resolve();
+const yieldToEvents = () => Promise.resolve();
 
 function roll(env: ToolEnv, config: RunConfig, policy: FakePolicy, count = ROWS): Promise<Rollouts> {
   const groups = Int32Array.from({ length: ROWS }, (_, row) => row >> 2);
@@ -23,7 +23,7 @@ function roll(env: ToolEnv, config: RunConfig, policy: FakePolicy, count = ROWS)
       sampling: trainSampling(config, 3),
       chunk: config.decodeChunk,
     },
-    breathe,
+    yieldToEvents,
   );
 }
 
@@ -197,7 +197,7 @@ describe('a rollout', () => {
         chunk: 4,
         begin: env.retrieved!,
       },
-      breathe,
+      yieldToEvents,
     );
     for (const { row, turns, toolCalls, stop } of episodes) {
       expect({ turns, toolCalls, stop }).toEqual({ turns: 1, toolCalls: 0, stop: 'answered' });

@@ -8,7 +8,7 @@ import {
   filterSettings,
   objectiveSettings,
   optimizerSettings,
-  trainLuck,
+  trainEnvironmentSeed,
   trainSampling,
   trainTaskSeed,
 } from '../../src/rl/settings.ts';
@@ -126,9 +126,10 @@ describe('seeds and counters', () => {
   it('luck is another number for every row, update and seed, and the same one again', () => {
     const met = new Set<number>();
     for (const seed of [1, 2])
-      for (const update of [1, 2, 3]) for (let row = 0; row < 64; row++) met.add(trainLuck(seed, update, row));
+      for (const update of [1, 2, 3])
+        for (let row = 0; row < 64; row++) met.add(trainEnvironmentSeed(seed, update, row));
     expect(met.size).toBe(2 * 3 * 64);
     expect(met.has(0)).toBe(false);
-    expect(trainLuck(2, 3, 5)).toBe(trainLuck(2, 3, 5));
+    expect(trainEnvironmentSeed(2, 3, 5)).toBe(trainEnvironmentSeed(2, 3, 5));
   });
 });

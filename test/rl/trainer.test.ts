@@ -19,7 +19,7 @@ function setUp(knobs: Record<string, unknown> = {}, more: Partial<Parameters<typ
     rewardModel: null,
     config: () => config,
     now: () => (clock += 5),
-    breathe: () => Promise.resolve(),
+    yieldToEvents: () => Promise.resolve(),
     lastConfig: null,
     progress: noProgress(),
     ...more,

@@ -58,7 +58,7 @@ describe('warm start', () => {
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 40 };
     const steps: number[] = [];
-    for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() })) {
+    for await (const step of warmStart({ policy, env, seed: 1, recipe, yieldToEvents: () => Promise.resolve() })) {
       steps.push(step);
     }
     expect(steps).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
@@ -89,7 +89,7 @@ describe('warm start', () => {
     if (culprit) policy.breakNextStep(culprit);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 2, ...(rows !== undefined && { rows }) };
     const run = async () => {
-      for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() }))
+      for await (const step of warmStart({ policy, env, seed: 1, recipe, yieldToEvents: () => Promise.resolve() }))
         expect(step).toBeGreaterThan(0);
     };
     return { policy, credits, run };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { LookAt } from '../../src/ui/rollouts/Rollouts.tsx';
+import { RolloutDetails } from '../../src/ui/rollouts/Rollouts.tsx';
 import { openParquet } from '../../src/formats/parquet.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { trl } from '../../src/rollouts/trl.ts';
@@ -246,7 +246,7 @@ test.each([
 
 test('where files hold no rollout nothing says that they are still being read', () => {
   const steps = { steps: [], unit: 'tokens' } as const;
-  const html = renderToStaticMarkup(createElement(LookAt, { list: new Int32Array(), means: steps }));
+  const html = renderToStaticMarkup(createElement(RolloutDetails, { list: new Int32Array(), means: steps }));
   expect(html).toContain('no rollouts');
   expect(html).not.toContain('Reading');
 });

@@ -9,7 +9,7 @@ import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
 import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
-import { StepChoice } from '../../src/ui/rollouts/StepsLook.tsx';
+import { StepChoice } from '../../src/ui/rollouts/StepsComparison.tsx';
 import { processorClock } from '../processorClock.ts';
 
 const segment = (text: string, at: number, tokens: number): Segment => ({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
-import { ConfigError, said } from '../../src/config/configProblem.ts';
+import { ConfigError, problemText } from '../../src/config/configProblem.ts';
 import type { RunResult } from '../../src/experiments/runResult.ts';
 import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/sweepExports.ts';
 import { configurationsOf, runsOf, shardOf } from '../../src/sweeps/runs.ts';
@@ -30,7 +30,7 @@ const problemsOf = (of: () => unknown): string[] => {
   try {
     of();
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map(said);
+    if (error instanceof ConfigError) return error.problems.map(problemText);
     throw error;
   }
   return [];

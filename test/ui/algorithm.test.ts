@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { algorithmTitle, chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
+import { algorithmTitle, chooseAlgorithm, lacksCritic, algorithmMatch } from '../../src/ui/knobs/algorithm.ts';
 import { presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { presetTitle } from '../../src/ui/knobs/presetTitle.ts';
@@ -16,7 +16,7 @@ beforeEach(() => {
 test.each(ALGORITHM_NAMES)('%s is one undoable change that a run takes without a restart', (name) => {
   chooseAlgorithm(name);
   const { wanted, applied, past } = useConfig.getState();
-  expect(standing(wanted)).toEqual({ name, apart: [] });
+  expect(algorithmMatch(wanted)).toEqual({ name, apart: [] });
   expect(contradictions(wanted)).toEqual([]);
   expect(pendingRestart(wanted, applied)).toEqual([]);
   expect(parseConfig({ ...defaults, ...pendingLive(wanted, applied) })).toEqual(wanted);
@@ -48,12 +48,15 @@ test('every preset opens under the name of its algorithm; what it turned of it i
 });
 
 test('a knob that moved is named beside the nearest algorithm', () => {
-  expect(standing(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({ name: 'ppo', apart: ['clipHigh'] });
-  expect(standing(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({ name: 'rloo', apart: ['klCoef'] });
+  expect(algorithmMatch(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({
+    name: 'ppo',
+    apart: ['clipHigh'],
+  });
+  expect(algorithmMatch(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({ name: 'rloo', apart: ['klCoef'] });
 });
 
 test('a knob without a say does not make it custom', () => {
-  expect(standing(parseConfig({ estimator: 'grpo', filterShare: 0.9, klEstimator: 'k1' }))).toEqual({
+  expect(algorithmMatch(parseConfig({ estimator: 'grpo', filterShare: 0.9, klEstimator: 'k1' }))).toEqual({
     name: 'grpo',
     apart: [],
   });

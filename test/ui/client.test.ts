@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { RunClient, type ToldEvent } from '../../src/ui/run/runClient.ts';
+import { RunClient, type ForwardedEvent } from '../../src/ui/run/runClient.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 let workers: ReturnType<typeof stubWorkers>;
@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** A client, and all it tells. */
 function listened() {
-  const events: ToldEvent[] = [];
+  const events: ForwardedEvent[] = [];
   const losses: string[] = [];
   const client = new RunClient({
     onEvent: (event) => events.push(event),
@@ -73,7 +73,7 @@ test('who ends a client hears nothing more of it, not even that it is gone; what
 
 test('the next run in the same worker is told to its own listener alone', () => {
   const { client, events } = listened();
-  const next: ToldEvent[] = [];
+  const next: ForwardedEvent[] = [];
   const running = { type: 'running', running: true, update: 1, finished: false } as const;
   workers.say(running);
   client.listen({ onEvent: (event) => next.push(event), onLoss: () => undefined, onSilence: () => undefined });

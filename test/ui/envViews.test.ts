@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/domain/envView.ts';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
-import { apart } from '../../src/ui/drawings/graphLabels.ts';
+import { labelPlaces } from '../../src/ui/drawings/graphLabels.ts';
 import { Grid } from '../../src/ui/drawings/Grid.tsx';
 import { Ledger } from '../../src/ui/drawings/Ledger.tsx';
 import { Passages } from '../../src/ui/drawings/Passages.tsx';
@@ -140,21 +140,21 @@ describe('the labels of a graph', () => {
   });
 
   it('stand at the half of their searches where that is free', () => {
-    expect(apart([bend(0, 100), bend(200, 300)], [], 10)).toEqual([
+    expect(labelPlaces([bend(0, 100), bend(200, 300)], [], 10)).toEqual([
       { x: 50, y: 50 },
       { x: 250, y: 50 },
     ]);
   });
 
   it('do not cover one another, however often the same is looked up', () => {
-    const places = apart([bend(0, 300), bend(0, 300), bend(300, 0)], [], 10);
+    const places = labelPlaces([bend(0, 300), bend(0, 300), bend(300, 0)], [], 10);
     for (const [i, a] of places.entries()) {
       for (const b of places.slice(i + 1)) expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 18).toBe(true);
     }
   });
 
   it('leave a node in sight', () => {
-    const [place] = apart([bend(0, 300)], [{ x: 150, y: 50 }], 10);
+    const [place] = labelPlaces([bend(0, 300)], [{ x: 150, y: 50 }], 10);
     expect(place?.x).not.toBe(150);
   });
 });

@@ -1,6 +1,6 @@
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { said } from '../../src/config/configProblem.ts';
+import { problemText } from '../../src/config/configProblem.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { longBatch, longVocabulary } from './longText.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
@@ -170,7 +170,7 @@ export function fakeRefusal(config: RunConfig): RunEvent | null {
   if (problems.length === 0) return null;
   return {
     type: 'error',
-    message: problems.map(said).join('\n'),
+    message: problems.map(problemText).join('\n'),
     hint: 'Change the knobs named.',
     fatal: false,
     fields: [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/rollout/channels.ts';
-import { passFormula, pushes, pushSentence, whatPushed } from '../../src/ui/rollout/pushWords.ts';
+import { passFormula, pushes, pushSentence, pushReason } from '../../src/ui/rollout/pushWords.ts';
 import { hardestObservation } from '../../src/ui/learn/hardestObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
@@ -31,13 +31,13 @@ const W = -0.93 / 300; // what the loss has: its minus is the push
 describe('the channel of pushes', () => {
   test('a choice of one is not said to be pushed, whatever its weight', () => {
     const batch = withPasses([[W, W]]);
-    expect(whatPushed(batch, at, false)).toMatch(/^▲ .* up/);
+    expect(pushReason(batch, at, false)).toMatch(/^▲ .* up/);
     const singles = new Uint8Array(size).fill(1, at, at + 1);
-    expect(whatPushed({ ...batch, singles }, at, false)).toBe(
+    expect(pushReason({ ...batch, singles }, at, false)).toBe(
       'Only one word is legal here, so its probability is always 1: no update can change it.',
     );
     const lossMask = new Float32Array(size);
-    expect(whatPushed({ ...batch, singles, lossMask }, at, false)).toMatch(/It isn’t counted anywhere\.$/);
+    expect(pushReason({ ...batch, singles, lossMask }, at, false)).toMatch(/It isn’t counted anywhere\.$/);
   });
 
   test('a success with A = +.93 is up', () => {

@@ -6,7 +6,7 @@ import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { NO_FILTER } from '../../src/rollouts/select.ts';
 import { bareRecord } from '../../src/rollouts/rolloutRecord.ts';
 import {
-  areThere,
+  areReadable,
   closeFiles,
   openFiles,
   readRows,
@@ -118,10 +118,10 @@ test('when the reader is lost, who waits is told, nothing is asked of it any mor
 
 test('a rollout is asked for once it is there, or once no more will come; what could not be read is asked for anew', async () => {
   openFiles([FILE]);
-  expect(areThere(useRollouts.getState(), [0])).toBe(false); // not begun
+  expect(areReadable(useRollouts.getState(), [0])).toBe(false); // not begun
   const { id } = newest('open');
   say({ type: 'opened', id, opened: opened(2) });
-  expect([0, 1, 2].map((row) => areThere(useRollouts.getState(), [row]))).toEqual([true, true, false]);
+  expect([0, 1, 2].map((row) => areReadable(useRollouts.getState(), [row]))).toEqual([true, true, false]);
   const early = readRows([1]);
   say({ type: 'read', id: newest('read').id, rollouts: [{ row: 1, problem: 'not yet' }] });
   expect(await early).toEqual([{ row: 1, problem: 'not yet' }]);
@@ -132,7 +132,7 @@ test('a rollout is asked for once it is there, or once no more will come; what c
   expect(await readRows([1])).toEqual([{ row: 1, record }]);
   expect(worker().asked).toHaveLength(asked); // it is at hand
   say({ type: 'idle', id, stopped: false });
-  expect(areThere(useRollouts.getState(), [9])).toBe(true); // to be told that there is none
+  expect(areReadable(useRollouts.getState(), [9])).toBe(true); // to be told that there is none
 });
 
 test('splitting by another pattern keeps filter, order, words and the rollout in view; another file begins without them', () => {

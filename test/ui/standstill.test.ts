@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { hear } from '../../src/ui/run/runEvents.ts';
+import { applyEvent } from '../../src/ui/run/runEvents.ts';
 import { useLive } from '../../src/ui/run/liveStore.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import { fakeReady, fakeUpdate } from './fake-run.ts';
@@ -9,7 +9,7 @@ type Opening = Extract<ReturnType<typeof fakeReady>, { type: 'ready' }>;
 const opening = fakeReady(parseConfig()) as Opening;
 const update = fakeUpdate(1);
 const of = (type: TrainingEvent['type']) => update.find((event) => event.type === type)!;
-const stands = (done: number) => hear({ type: 'running', running: false, update: done, finished: false }, null);
+const stands = (done: number) => applyEvent({ type: 'running', running: false, update: done, finished: false }, null);
 const told = () => {
   const { running, stepping, phase } = useLive.getState();
   return { running, stepping, phase };
@@ -17,15 +17,15 @@ const told = () => {
 
 beforeEach(() => {
   vi.stubGlobal('document', { hidden: true, title: '' });
-  hear(opening, null);
+  applyEvent(opening, null);
   return () => vi.unstubAllGlobals();
 });
 
 test('a step that only ends an update, as of a run paused within it, is over when the worker says so', () => {
-  hear(of('phase') as Extract<TrainingEvent, { type: 'phase' }>, null);
+  applyEvent(of('phase') as Extract<TrainingEvent, { type: 'phase' }>, null);
   stands(0); // paused
   useLive.setState({ stepping: true });
-  hear(of('metrics') as Extract<TrainingEvent, { type: 'metrics' }>, null);
+  applyEvent(of('metrics') as Extract<TrainingEvent, { type: 'metrics' }>, null);
   stands(1);
   expect(told()).toEqual({ running: false, stepping: false, phase: 'idle' });
 });
@@ -34,15 +34,15 @@ test('a step asked for with the start is under way until something of an update 
   useLive.setState({ stepping: true });
   stands(0); // the start, paused
   expect(told().stepping).toBe(true);
-  hear(of('metrics') as Extract<TrainingEvent, { type: 'metrics' }>, null);
+  applyEvent(of('metrics') as Extract<TrainingEvent, { type: 'metrics' }>, null);
   stands(1);
   expect(told().stepping).toBe(false);
 });
 
 test('a run that was rolled back after a number that is not finite is at no stage of an update', () => {
-  hear(of('phase') as Extract<TrainingEvent, { type: 'phase' }>, null);
+  applyEvent(of('phase') as Extract<TrainingEvent, { type: 'phase' }>, null);
   const rolled = { message: 'Rolled back to update 0', hint: '', fields: [] };
-  hear({ type: 'error', fatal: false, cause: 'non-finite', ...rolled }, null);
+  applyEvent({ type: 'error', fatal: false, cause: 'non-finite', ...rolled }, null);
   stands(0);
   expect(told()).toEqual({ running: false, stepping: false, phase: 'idle' });
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { EnvView } from '../../src/domain/envView.ts';
 import type { WrittenView } from '../../src/domain/writtenView.ts';
 import { Calls } from '../../src/ui/drawings/Calls.tsx';
-import { viewUpTo } from '../../src/ui/drawings/upTo.ts';
+import { viewUpTo } from '../../src/ui/drawings/viewUpTo.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
 import { acting, sandboxOf } from './machine.ts';
 

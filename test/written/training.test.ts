@@ -25,7 +25,7 @@ const hostFor = (source: string): Host => ({
   ownEnvironment: async (chatTokenizer) =>
     writtenEnvironment(readDeclaration(source), await sandboxOf(source), chatTokenizer),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 });
 
 const config = (seed: number) =>

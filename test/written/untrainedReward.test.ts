@@ -34,7 +34,7 @@ const earned = (reward: string) => {
   });
   return untrainedReward(1, {
     ...{ ownEnvironment: environment, now: () => performance.now() },
-    breathe: () => Promise.resolve(),
+    yieldToEvents: () => Promise.resolve(),
   });
 };
 

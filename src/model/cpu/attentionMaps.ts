@@ -1,5 +1,5 @@
 import type { AttentionView } from '../../domain/readings.ts';
-import { beginningOf } from './beginning.ts';
+import { rowPrefix } from './rowPrefix.ts';
 import type { Learner } from './learner.ts';
 import type { Real } from './real.ts';
 import { forward, packedAttention } from './transformer.ts';
@@ -8,7 +8,7 @@ import { forward, packedAttention } from './transformer.ts';
 export function attentionMaps({ batch, policy, rotary }: Learner, row: number, count: number): AttentionView {
   const { room, network } = policy;
   const { num_hidden_layers: layers, num_attention_heads: heads } = network.model;
-  const packed = beginningOf(batch, row, count);
+  const packed = rowPrefix(batch, row, count);
   forward(room, network.tensors, packed, rotary, packedAttention(room, packed, true), true);
   const weights = new Float32Array(layers * heads * count);
   room.layers.forEach(({ probabilities }, layer) => {

@@ -1,4 +1,4 @@
-import { beginningOf } from './beginning.ts';
+import { rowPrefix } from './rowPrefix.ts';
 import type { Learner } from './learner.ts';
 import { reals, type Real } from './real.ts';
 import { forward, packedAttention } from './transformer.ts';
@@ -27,7 +27,7 @@ export function fullLogits(learner: Learner): Real {
 /** (V) logits after the first `count` tokens of a row, untempered and unmasked. Throws RangeError where the row does not have as many. */
 export function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count: number): Real {
   const { room, network } = policy;
-  const packed = beginningOf(batch, row, count);
+  const packed = rowPrefix(batch, row, count);
   forward(room, network.tensors, packed, rotary, packedAttention(room, packed, false), false);
   const out = reals(room.arithmetic.precision, head.vocabulary);
   head.logits(out, room.hidden.subarray((count - 1) * head.width), network.tensors.head, 1);

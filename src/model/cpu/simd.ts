@@ -15,7 +15,7 @@ import { slotKernels } from './wasm/slotKernels.ts';
 import { LINE, teamKernels } from './wasm/teamKernels.ts';
 import { Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threaded.ts';
-import { alone, nameOf, type Threads } from './team/threads.ts';
+import { oneThread, nameOf, type Threads } from './team/threads.ts';
 
 const BYTES = 4;
 const PAGE = 65_536;
@@ -122,7 +122,7 @@ function instantiate(model: ModelConfig, pages: number, shared: boolean, roundin
 export function simdArithmetic(
   model: ModelConfig,
   bytes: number,
-  { threads = alone(''), rounding = 'portable' }: SimdOptions = {},
+  { threads = oneThread(''), rounding = 'portable' }: SimdOptions = {},
 ): Arithmetic | null {
   const shared = threads.count > 1;
   const teams = shared ? LINE + teamBytes(threads.count) : 0;

@@ -77,10 +77,10 @@ export class TextNetwork<M> {
   }
 
   /** The same, with a break between two pieces in which something else may be done. */
-  async runWithBreaks(following: readonly Following[], each: Each, breathe: () => Promise<void>): Promise<void> {
+  async runWithBreaks(following: readonly Following[], each: Each, yieldToEvents: () => Promise<void>): Promise<void> {
     let first = true;
     for (const chunk of this.#chunks(following)) {
-      if (!first) await breathe();
+      if (!first) await yieldToEvents();
       first = false;
       each(chunk, this.#through(chunk));
     }

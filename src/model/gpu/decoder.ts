@@ -10,7 +10,7 @@ import type { DeviceBatch } from './deviceBatch.ts';
 import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
 import { recordStep } from './decodeStep.ts';
 import { Prefill } from './prefill.ts';
-import { drawsOf, planFor, seat, slotCounts } from './slots.ts';
+import { drawsOf, planFor, rowOrder, slotCounts } from './slots.ts';
 import type { Trunk } from './transformer.ts';
 
 const NOTHING = 0xffffffff; // a grammar state: draw nothing
@@ -87,7 +87,7 @@ export class Decoder {
     const draws = drawsOf(chunk);
     const cut = cuts(sampling);
     const readback = cut ? this.cutReadback : this.readback;
-    const { rows, working } = seat(B, (b) => draws[b]! > 0);
+    const { rows, working } = rowOrder(B, (b) => draws[b]! > 0);
     const plan = planFor(this.steps, working);
     this.prefill.load(chunk, this.lengths, this.lastTokens);
     this.uploadChunk(chunk, draws, sampling, rows);

@@ -21,7 +21,7 @@ interface Seat {
 }
 
 /** The seats for a chunk's forced tokens: first the tokens to cache, by position, then the tokens only to record. `cached` counts the first kind. */
-export function prefillSeats(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
+export function prefillTokens(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
   const cached: Seat[] = [];
   const recorded: Seat[] = [];
   for (const [row, count] of chunk.forcedCounts.entries()) {
@@ -94,7 +94,7 @@ export class Prefill {
 
   /** Uploads a chunk's forced tokens. `lengths` are the tokens that each row has so far, `lastTokens` the last one of each. */
   load(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array): void {
-    const { seats, cached } = prefillSeats(chunk, lengths, lastTokens);
+    const { seats, cached } = prefillTokens(chunk, lengths, lastTokens);
     const P = this.size;
     const count = Math.ceil(seats.length / P);
     const within = (seats: number, k: number) => Math.min(P, Math.max(0, seats - k * P));

@@ -27,7 +27,7 @@ export function drawsOf({ steps, forcedCounts, states, budgets }: DecodeChunk): 
 }
 
 /** The B rows in the order in which they take slots, those that work first, and how many these are. */
-export function seat(B: number, works: (row: number) => boolean) {
+export function rowOrder(B: number, works: (row: number) => boolean) {
   const rows = Array.from({ length: B }, (_, b) => b);
   const working = rows.filter(works);
   return { rows: [...working, ...rows.filter((b) => !works(b))], working: working.length };

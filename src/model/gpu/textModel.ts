@@ -14,7 +14,7 @@ import type { WeightSource } from '../weightSource.ts';
 import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
 import { Places } from './text/places.ts';
-import { Runner, type Seat } from './text/runner.ts';
+import { Runner, type TokenPlace } from './text/runner.ts';
 import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/textTensors.ts';
 
 /** How a text model is opened on a GPU. */
@@ -210,7 +210,7 @@ export class GpuTextModel implements TextModel {
   }
 
   /** The last tokens of these rows, with places for so many positions from there on. */
-  #lastSeats(rows: readonly number[], positions: readonly number[]): Seat[] {
+  #lastSeats(rows: readonly number[], positions: readonly number[]): TokenPlace[] {
     this.#checkPlaces(positions.reduce((sum, count) => sum + count, 0));
     return rows.map((row, i) => {
       const position = this.filled(row) - 1;
@@ -221,7 +221,7 @@ export class GpuTextModel implements TextModel {
 
   /** Puts into the cache what it lacks of these rows' texts, all but their last tokens and what they share with earlier ones. */
   async #cache(plan: readonly SharedBeginning[]): Promise<void> {
-    const seats: Seat[] = [];
+    const seats: TokenPlace[] = [];
     for (const { row, like, shared } of plan) {
       const text = this.#texts.of(row);
       const told = this.#places.held(row);

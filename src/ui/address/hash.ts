@@ -23,13 +23,13 @@ const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: F
 
 /** The screen an address names; the stage where there is nothing in it, else the lab where it names none. */
 export function routeOf(hash: string): Route {
-  if (asksNothing(hash)) return 'stage';
+  if (isEmptyHash(hash)) return 'stage';
   const name = /^#\/(\w+)(?:$|[?/])/.exec(hash)?.[1];
   return (name === undefined ? undefined : screenNamed(name)) ?? 'lab';
 }
 
 /** Whether there is nothing in an address: `#/`, or less. */
-export function asksNothing(hash: string): boolean {
+export function isEmptyHash(hash: string): boolean {
   return /^#?\/?$/.test(hash);
 }
 
@@ -115,7 +115,7 @@ export interface Address {
 export function readHash(hash: string): Address {
   if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
   const corrections: string[] = [];
-  const asked = askedBy(hash, corrections);
+  const asked = hashSettings(hash, corrections);
   const version = asked.get('v') ?? VERSION;
   const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
   if (!unnamed) corrections.push(`v: got ${visible(version)}, want 1 or ${VERSION}; read as ${VERSION}.`);
@@ -148,11 +148,11 @@ function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): Ru
 }
 
 /** The settings in an address, by name; the last of several with one name counts. Unknown screens and ignored settings are added to `corrections`. */
-export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
+export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const at = hash.indexOf('?');
   const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
   const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
-  if (!asksNothing(path) && !named) {
+  if (!isEmptyHash(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
     corrections.push(
       `${visible(path)}: no such screen; shown is ${routeOf(hash)}. The screens are ${names.join(', ')}.`,

@@ -83,7 +83,7 @@ export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonl
 }));
 
 /** The views of the place that a screen belongs to, itself among them. */
-export function viewsBeside(route: Route): readonly ListedRoute[] {
+export function siblingViews(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
@@ -92,7 +92,7 @@ export function fullLabel(route: Route): string {
   const screen: Screen = SCREENS[route];
   if (screen.listed === false) return screen.label;
   const { label } = PLACES[screen.place];
-  return viewsBeside(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
+  return siblingViews(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
 }
 
 /** The screen that an address's path names; undefined if there is none. */

@@ -7,7 +7,7 @@ import type { Answer } from '../../wire/questions.ts';
 import { download } from '../export/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { bytes } from '../parts/numberText.ts';
-import { convert, givenModel } from '../run/engine.ts';
+import { convert, nextModel } from '../run/engine.ts';
 import { exportRun } from './exportRun.ts';
 
 interface Props {
@@ -48,7 +48,7 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
           The checkpoint with the adapter merged into its weights: for llama.cpp if it was a GGUF file, for Transformers
           if it was a folder.
         </p>
-        {givenModel() ? (
+        {nextModel() ? (
           <div className="row">
             {MERGED_TYPES.map((type) => (
               <Merged key={type} {...{ run, checkpoint, type }} />
@@ -98,7 +98,7 @@ function Merged({ run, checkpoint, type }: Omit<Props, 'close'> & { readonly typ
 }
 
 function merge(run: Run, checkpoint: Checkpoint, type: MergedType, write: boolean): Promise<Answer> {
-  const base = givenModel();
+  const base = nextModel();
   if (!base) return Promise.resolve({ kind: 'refused', message: 'The checkpoint is not open on this page.' });
   return convert({ kind: 'merge', run: packedRun({ ...run, checkpoint }), base, type, write });
 }

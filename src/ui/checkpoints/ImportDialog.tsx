@@ -6,7 +6,7 @@ import { count, bytes } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
-import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
+import { closeImport, continueImported, type Imported, useImport } from './importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { counted } from '../parts/countText.ts';
@@ -90,7 +90,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
         {busy && ' It replaces the current run; you can undo that for eight seconds.'}
       </p>
       <div className="row">
-        <button type="button" className="primary" onClick={() => goOn(imported)}>
+        <button type="button" className="primary" onClick={() => continueImported(imported)}>
           <Icon name="restart" />{' '}
           {foreign ? 'Train from it' : `${continueWords(run.environment)} from update ${progress.update}`}
         </button>

@@ -5,7 +5,7 @@ import type { ForeignModel } from '../../wire/folderMessages.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
 import { NO_LISTENER, RunClient } from '../run/runClient.ts';
-import { givenEnvironment, startFrom } from '../run/engine.ts';
+import { nextEnvironment, startFrom } from '../run/engine.ts';
 
 /** What was read, or why it cannot be taken. */
 export type Imported =
@@ -70,7 +70,7 @@ async function read(
     const { wanted: config } = useConfig.getState();
     const { facts } = useFacts.getState();
     const content = await contentOf(files);
-    const environment = config.env === YOUR_ENVIRONMENT ? givenEnvironment() : null;
+    const environment = config.env === YOUR_ENVIRONMENT ? nextEnvironment() : null;
     const task = { kind: 'import', name, content, config, facts, environment } as const;
     const answer = await client.ask((id) => ({ type: 'folder', id, task }));
     if (answer.kind === 'imported') show({ ...answer, kind: 'run', name });
@@ -89,7 +89,7 @@ async function contentOf(files: readonly File[]): Promise<Uint8Array | ReadonlyM
 }
 
 /** Goes on with what was read, paused, in the lab; a run that is there can be brought back as after a reset. */
-export function goOn({ run, foreign }: Extract<Imported, { kind: 'run' }>): void {
+export function continueImported({ run, foreign }: Extract<Imported, { kind: 'run' }>): void {
   const here = { ...run, id: 0 };
   Reflect.deleteProperty(here, 'fork'); // numbers of runs are of the browser they were made in
   if (foreign) edit(run.checkpoint.config);

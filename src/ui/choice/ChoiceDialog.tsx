@@ -10,7 +10,7 @@ import '../styles/choice.css';
 import { choose } from './choose.ts';
 import { nextCard } from './nextCard.ts';
 import { PresetCard } from './PresetCard.tsx';
-import type { HereTimed } from './presetTimes.ts';
+import type { MeasuredHere } from './presetTimes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const GROUPS = Object.entries(PRESET_GROUPS) as [PresetGroup, (typeof PRESET_GROUPS)[PresetGroup]][];
@@ -72,7 +72,7 @@ export function ChoiceDialog() {
 }
 
 /** What the run of this page says of this machine; null before there is one, or where its knobs are no preset's. */
-function useTimed(): HereTimed | null {
+function useTimed(): MeasuredHere | null {
   const preset = useConfig((s) => s.preset);
   const asPreset = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
   useLive((s) => s.metricsVersion);

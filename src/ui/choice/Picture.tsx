@@ -147,7 +147,7 @@ function Passages({ scene: { passages } }: Of<'passages'>) {
       {passages.slice(0, 2).map(({ marks, answer }, i) => (
         <g key={i} transform={`translate(${10 + 6 * i} ${6 + 40 * i})`}>
           <rect className="page" width={wide + 10} height={34} rx={4} />
-          {[...pieces([[0, 0.96]], 'words'), ...pieces(marks, 'mark'), ...pieces(answer ? [answer] : [], 'said')].map(
+          {[...pieces([[0, 0.96]], 'words'), ...pieces(marks, 'mark'), ...pieces(answer ? [answer] : [], 'answer')].map(
             ({ line, from, to, className }) => (
               <path
                 key={`${className} ${line} ${from}`}

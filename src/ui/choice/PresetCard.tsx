@@ -3,12 +3,12 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { SHARES } from '../curves/axes.ts';
 import { LineChart } from '../curves/LineChart.tsx';
 import { Picture } from './Picture.tsx';
-import { expected, type HereTimed, timeWords } from './presetTimes.ts';
+import { expected, type MeasuredHere, timeWords } from './presetTimes.ts';
 
 interface Props {
   readonly preset: PresetName;
   readonly chosen: boolean;
-  readonly here: HereTimed | null;
+  readonly here: MeasuredHere | null;
   readonly choose: (preset: PresetName) => void;
 }
 

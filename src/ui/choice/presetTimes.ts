@@ -21,7 +21,7 @@ export function expected(result: PresetResult): {
 }
 
 /** A run of a preset that this page has under way or has finished: what one of its updates takes here. */
-export interface HereTimed {
+export interface MeasuredHere {
   readonly preset: PresetName;
   readonly secondsAnUpdate: number;
 }
@@ -32,7 +32,7 @@ export interface HereTimed {
  */
 export function timeWords(
   preset: PresetName,
-  here: HereTimed | null,
+  here: MeasuredHere | null,
 ): { readonly text: string; readonly hint: string } | null {
   const measured = PRESET_CARDS[preset].result?.seconds;
   if (measured === undefined) return null;

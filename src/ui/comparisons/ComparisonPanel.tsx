@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
 import { decimal } from '../../base/decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { said } from '../../config/configProblem.ts';
+import { problemText } from '../../config/configProblem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import type { Trained } from '../run/armWorker.ts';
-import { lastTurned } from '../run/lastTurned.ts';
+import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
@@ -165,7 +165,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
 
 /** The knob that was changed last, where a fork can change it. */
 function turnedKnob() {
-  const turned = lastTurned();
+  const turned = lastChangedKnob();
   return turned && KNOBS.some(({ name }) => name === turned.knob) ? turned : null;
 }
 
@@ -176,7 +176,7 @@ function forkProblem(name: FieldName, wanted: string | number, config: RunConfig
     return `Use ${knobText(field.min)} to ${knobText(field.max)}.`;
   }
   const [clash] = contradictions({ ...config, [name]: wanted });
-  if (clash) return said(clash);
+  if (clash) return problemText(clash);
   return wanted === config[name] ? 'That’s its current value.' : '';
 }
 

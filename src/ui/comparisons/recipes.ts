@@ -3,7 +3,7 @@ import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import type { Arm } from '../run/armWorker.ts';
 import { useLive } from '../run/liveStore.ts';
-import { runAtRest } from '../runs/runAtRest.ts';
+import { pausedRun } from '../runs/pausedRun.ts';
 import { listRun } from '../run/liveRun.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
@@ -16,7 +16,7 @@ const FOCUS_MS = 3000; // the screen may have to be loaded first
  * knob changed. The run itself is paused, and stays.
  */
 export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
-  const run = await runAtRest();
+  const run = await pausedRun();
   if (!run?.checkpoint) {
     useComparison.setState({ state: 'failed', problem: forkProblem() });
     return;

@@ -1,6 +1,6 @@
 import type { Change } from '../../runs/change.ts';
 import type { Run } from '../../runs/run.ts';
-import { AroundChange } from './AroundChange.tsx';
+import { BeforeAfterChange } from './BeforeAfterChange.tsx';
 
 interface Props {
   readonly changes: readonly Change[];
@@ -24,7 +24,7 @@ export function ChangeList({ changes, show, series }: Props) {
             <span className="soft">update {update}</span>
           )}
           <span>{text}</span>
-          {series && <AroundChange run={{ changes, series }} index={i} />}
+          {series && <BeforeAfterChange run={{ changes, series }} index={i} />}
         </li>
       ))}
     </ol>

@@ -54,7 +54,7 @@ export interface Chart {
 }
 
 /** From the newest update to the end of horizontal lines, px. */
-export const BEHIND = 4;
+export const LINE_END_GAP = 4;
 /** From values to the plot, px. */
 export const VALUE_GAP = 8;
 const SLACK = 1; // px by which lines may leave the plot: half of the widest
@@ -73,7 +73,7 @@ export const LineChart = memo(function LineChart({ chart, className = '', label,
   const id = useId();
   const { width, height, left, right, top } = plot;
   const floor = height - plot.bottom;
-  const end = width - right + BEHIND;
+  const end = width - right + LINE_END_GAP;
   return (
     <svg
       className={className === '' ? 'line-chart' : `line-chart ${className}`}

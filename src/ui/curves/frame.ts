@@ -7,7 +7,7 @@ import { type Axis, axisFor } from './axes.ts';
 import { type Baseline, baselinesOf } from './baselineLines.ts';
 import { lastUpdate } from './chartClock.ts';
 import { LINES } from './curves.ts';
-import { BEHIND, type Chart, type Flag, type Level, VALUE_GAP } from './LineChart.tsx';
+import { LINE_END_GAP, type Chart, type Flag, type Level, VALUE_GAP } from './LineChart.tsx';
 import { down, labelHeights, type Plot, ticksOf } from './plot.ts';
 import { short } from '../parts/numberText.ts';
 import { textWidth } from '../parts/textWidth.ts';
@@ -63,7 +63,7 @@ export function frameOf({ metric, width, height }: Asked, looked: Looked): Frame
   const baselines = baselinesOf(metric);
   const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
   const { axis, note } = axisFor(inView, { shares: names.length > 1 || baselines.length > 0, log });
-  const right = Math.max(roomFor(baselines), roomForUpdates(x)) + BEHIND;
+  const right = Math.max(roomFor(baselines), roomForUpdates(x)) + LINE_END_GAP;
   const plot: Plot = { width, height, left: roomForValues(axis), right, top: TOP, bottom: AXIS, x, y: axis };
   const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - plot.left - right);
   const at = main.map(({ last }) => last);
@@ -109,7 +109,7 @@ function roomForValues({ ticks }: Axis): number {
 
 /** Room for the half of the last update's number that stands right of the plot, px. */
 function roomForUpdates(x: XRange): number {
-  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - BEHIND;
+  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - LINE_END_GAP;
 }
 
 /** Room for the names of baselines beside a plot, px; its margin if there are none. */
@@ -128,7 +128,7 @@ function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] 
     plot.top + 2 * middle,
     plot.height - plot.bottom + middle,
   );
-  const x = plot.width - plot.right + BEHIND + LEAD;
+  const x = plot.width - plot.right + LINE_END_GAP + LEAD;
   return baselines.map(({ label }, i) => ({ text: label, x, y: heights[i] ?? 0, line: lines[i] ?? 0 }));
 }
 

@@ -1,6 +1,6 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { apart, type Bend, TALL } from './graphLabels.ts';
-import { BESIDE, CENTRE, INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
+import { labelPlaces, type CurvedEdge, TALL } from './graphLabels.ts';
+import { NAMES_BESIDE, CENTRE, NAMES_INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
 
 type View = Extract<EnvView, { kind: 'graph' }>;
 const LOOP = 26;
@@ -8,7 +8,7 @@ const LONGEST = 18; // letters of a relation
 
 /** A search over a graph: entities on a ring, every fact faint, the gold path dashed, searches lit with their turn. */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
-  const layout = view.entities.every((name) => name.length <= SHORT) ? INSIDE : BESIDE;
+  const layout = view.entities.every((name) => name.length <= SHORT) ? NAMES_INSIDE : NAMES_BESIDE;
   const { rx, ry, node, margin } = layout;
   const at = (entity: number): Point => {
     const angle = (2 * Math.PI * entity) / view.entities.length - Math.PI / 2;
@@ -20,7 +20,7 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
     .join('; ');
   const nodes = view.entities.map((_, i) => at(i));
   const bends = view.searched.map((search) => bendOf(search, view, at));
-  const labels = apart(bends, nodes, node);
+  const labels = labelPlaces(bends, nodes, node);
   const searches = view.searched.map((search, i) => ({
     ...{ search, view, bend: bends[i]!, label: labels[i]! },
     ...{ now: search.turn === turn, later: turn > 0 && search.turn > turn },
@@ -65,7 +65,7 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
 
 interface SearchProps {
   readonly search: View['searched'][number];
-  readonly bend: Bend;
+  readonly bend: CurvedEdge;
   readonly label: Point;
   readonly node: number;
   readonly view: View;
@@ -74,7 +74,7 @@ interface SearchProps {
 }
 
 /** The course of a search; one that found nothing ends half way to the middle. */
-function bendOf(search: View['searched'][number], view: View, at: (entity: number) => Point): Bend {
+function bendOf(search: View['searched'][number], view: View, at: (entity: number) => Point): CurvedEdge {
   const from = at(search.entity);
   const to = search.to === null ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
   const wide = 14 + LETTER * said(search, view).length;
@@ -121,7 +121,7 @@ function control(a: Point, b: Point, relation: number): Point {
 
 function edge(a: Point, b: Point, relation: number, node: number): string {
   if (a.x === b.x && a.y === b.y) {
-    const away = 1 + (node + LOOP + 6 * relation) / INSIDE.rx;
+    const away = 1 + (node + LOOP + 6 * relation) / NAMES_INSIDE.rx;
     const [x, y] = [CENTRE + (a.x - CENTRE) * away, CENTRE + (a.y - CENTRE) * away];
     const [sx, sy] = [(a.y - CENTRE) * 0.18, (CENTRE - a.x) * 0.18];
     return `M${a.x} ${a.y}C${x + sx} ${y + sy} ${x - sx} ${y - sy} ${a.x} ${a.y}`;

@@ -8,9 +8,9 @@ const WIDE = 6.4; // of a name beside its node
 /** Letters of a name that fits into its node. */
 export const SHORT = 6;
 /** Names in their nodes. */
-export const INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
+export const NAMES_INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
 /** Names beside their nodes, which are small and leave room to the left and right. */
-export const BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
+export const NAMES_BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
 
 /** A place in the drawing. */
 export interface Point {
@@ -21,7 +21,7 @@ export interface Point {
 interface NameProps {
   readonly name: string;
   readonly at: Point;
-  readonly layout: typeof INSIDE | typeof BESIDE;
+  readonly layout: typeof NAMES_INSIDE | typeof NAMES_BESIDE;
 }
 
 /** A name in its node or on the outer side of it, as much of it as fits; the whole of it is the node's title. */

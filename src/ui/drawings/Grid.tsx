@@ -55,7 +55,7 @@ export function Grid({ view, turn, group }: GridProps) {
       <text className="walker-turn" x={x(at) + side / 2} y={y(at) + side / 2 + 4} textAnchor="middle">
         {past.at(-1)?.turn ?? 0}
       </text>
-      <text className="said" x={SIZE / 2} y={SIZE - 3} textAnchor="middle">
+      <text className="moves" x={SIZE / 2} y={SIZE - 3} textAnchor="middle">
         {past.map(({ direction, asMeant }) => `${ARROWS[direction]}${asMeant ? '' : '✕'}`).join(' ')}
       </text>
     </svg>

@@ -1,7 +1,7 @@
 import type { Point } from './GraphName.tsx';
 
 /** A search as it is drawn: a quadratic curve with a label of a width. */
-export interface Bend {
+export interface CurvedEdge {
   readonly from: Point;
   readonly middle: Point; // its control point
   readonly to: Point;
@@ -14,7 +14,7 @@ export const TALL = 18;
 const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
 /** Where labels stand so that none covers another, nor a node where that can be helped. */
-export function apart(bends: readonly Bend[], nodes: readonly Point[], node: number): readonly Point[] {
+export function labelPlaces(bends: readonly CurvedEdge[], nodes: readonly Point[], node: number): readonly Point[] {
   const taken: { readonly at: Point; readonly wide: number }[] = [];
   for (const bend of bends) {
     const cost = (at: Point) => {
@@ -35,7 +35,7 @@ function meet(a: Point, wideA: number, b: Point, wideB: number, tall: number): b
 }
 
 /** A point of a quadratic curve. */
-function along({ from, middle, to }: Bend, share: number): Point {
+function along({ from, middle, to }: CurvedEdge, share: number): Point {
   const mix = (a: number, b: number, c: number) => (1 - share) ** 2 * a + 2 * share * (1 - share) * b + share ** 2 * c;
   return { x: mix(from.x, middle.x, to.x), y: mix(from.y, middle.y, to.y) };
 }

@@ -1,5 +1,5 @@
 import { useLive } from '../run/liveStore.ts';
-import { MendFault } from './MendFault.tsx';
+import { FixEnvironment } from './FixEnvironment.tsx';
 
 /** In the editor: says that a run is paused at a fault of its environment, with a button to continue it. Renders nothing if no run is. */
 export function PausedAtFault() {
@@ -11,7 +11,7 @@ export function PausedAtFault() {
         {problem.message} {problem.hint}
       </p>
       <div className="row">
-        <MendFault inEditor />
+        <FixEnvironment inEditor />
       </div>
     </div>
   );

@@ -58,7 +58,7 @@ interface SaidProps {
 
 function Said({ kind, text }: SaidProps) {
   return (
-    <li className="said" data-kind={kind}>
+    <li className="episode-turn" data-kind={kind}>
       <SpanLabel of={KINDS[kind]} />
       <span className="mono">{text}</span>
     </li>

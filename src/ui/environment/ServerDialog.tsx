@@ -5,7 +5,7 @@ import { onServer, SERVER_PRESET } from '../../config/presets.ts';
 import { isServerAddress, readServerAddress, type ServerAddress, serverFile } from '../../domain/serverAddress.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { giveEnvironment, givenEnvironment, start } from '../run/engine.ts';
+import { setEnvironment, nextEnvironment, start } from '../run/engine.ts';
 
 const EXAMPLE = 'ws://127.0.0.1:8000/ws';
 
@@ -66,7 +66,7 @@ export function ServerDialog({ close }: { readonly close: () => void }) {
 
 /** The server that runs are trained on now, or an example. */
 function firstAddress(): string {
-  const given = givenEnvironment();
+  const given = nextEnvironment();
   return given && isServerAddress(given.text) ? given.text : EXAMPLE;
 }
 
@@ -85,7 +85,7 @@ function isServedHere(hostname: string): boolean {
 /** Begins a fresh run on a server, with the small text agent unless a language model is chosen. It connects. */
 function trainOnServer(address: ServerAddress): void {
   const { model } = useConfig.getState().wanted;
-  giveEnvironment(serverFile(address));
+  setEnvironment(serverFile(address));
   edit(model === 'checkpoint' ? onServer({ model }) : { ...DEFAULTS, ...SERVER_PRESET.set });
   useConfig.setState({ preset: YOUR_ENVIRONMENT });
   start(true);

@@ -1,7 +1,7 @@
 import { deflateSync, Inflate } from 'fflate';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { visible } from '../address/addressText.ts';
-import { askedBy, routeOf } from '../address/hash.ts';
+import { hashSettings, routeOf } from '../address/hash.ts';
 
 /** Characters of an address that mail, chats and browsers all pass on. */
 const LONGEST = 8000;
@@ -27,7 +27,7 @@ interface Linked {
 export function readEnvironmentHash(hash: string): Linked {
   const corrections: string[] = [];
   if (routeOf(hash) !== 'environment') return { file: null, corrections };
-  const asked = askedBy(hash, corrections);
+  const asked = hashSettings(hash, corrections);
   for (const key of asked.keys()) {
     if (!Object.values(KEYS).some((known) => known === key))
       corrections.push(

@@ -9,7 +9,7 @@ import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
 import { useTitleParts } from '../shell/pageTitle.ts';
 import { ViewBar } from '../shell/ViewBar.tsx';
-import { Forgotten } from './ExportButtons.tsx';
+import { ForgottenResults } from './ExportButtons.tsx';
 import { Results } from './Results.tsx';
 import { resumeStored, cancel, pause, resume, start } from './experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
@@ -49,7 +49,7 @@ export function Experiments() {
           <p className="faint">{doc}</p>
           <QueueButtons />
           <Notices />
-          <Forgotten />
+          <ForgottenResults />
           <Results table={table} />
           <RunGrid runs={plannedRuns(plan)} table={table} />
         </section>

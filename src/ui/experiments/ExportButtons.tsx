@@ -38,7 +38,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
 }
 
 /** Says what was forgotten and takes it back. */
-export function Forgotten() {
+export function ForgottenResults() {
   const forgotten = useExperiments((s) => s.forgotten.length);
   if (forgotten === 0) return null;
   return (

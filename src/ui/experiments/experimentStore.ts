@@ -10,7 +10,7 @@ import { load, save } from './storage.ts';
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
 
 /** How far the run under way is. */
-export interface Under {
+export interface CurrentRun {
   readonly run: RunRequest;
   readonly update: number;
   readonly updates: number;
@@ -28,7 +28,7 @@ interface ExperimentsState {
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
   readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>; // fetched with the page
-  readonly under: Under | null;
+  readonly under: CurrentRun | null;
   readonly forgotten: readonly RunResult[]; // for undo
   readonly unsaved: string | null; // why nothing is being saved
   readonly note: string; // said once, politely

@@ -4,7 +4,7 @@ import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/e
 import type { Experiment } from '../../experiments/experimentDefinition.ts';
 import type { Plan } from '../../experiments/experimentPlan.ts';
 import { writesExactly } from '../address/digits.ts';
-import { askedBy, routeOf } from '../address/hash.ts';
+import { hashSettings, routeOf } from '../address/hash.ts';
 import { visible } from '../address/addressText.ts';
 
 /** More seeds than a page should be left alone with. */
@@ -32,7 +32,7 @@ export function planHash(plan: Plan): string {
 export function readPlan(hash: string): { readonly plan: Plan; readonly corrections: readonly string[] } {
   const corrections: string[] = [];
   // the knobs of another screen are no plan
-  const asked = routeOf(hash) === 'experiments' ? askedBy(hash, corrections) : new Map<string, string>();
+  const asked = routeOf(hash) === 'experiments' ? hashSettings(hash, corrections) : new Map<string, string>();
   for (const key of asked.keys()) {
     if (!KEYS.includes(key))
       corrections.push(

@@ -9,12 +9,12 @@ import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { typeset } from './typeset.tsx';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { algorithmTitle } from '../knobs/algorithm.ts';
-import { AroundChange } from '../curves/AroundChange.tsx';
+import { BeforeAfterChange } from '../curves/BeforeAfterChange.tsx';
 import { knobText } from '../../config/knobText.ts';
 import { whole } from '../parts/numberText.ts';
 import { usesTouch } from '../parts/touchScreen.ts';
 import { usePreview } from '../rollout/previewStore.ts';
-import { lastTurned } from '../run/lastTurned.ts';
+import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { previewNumbers } from './previewNumbers.ts';
 import { counted, type Counts } from './counts.ts';
@@ -163,7 +163,7 @@ function TargetDetails() {
   return (
     <div className="acting" data-testid="acting">
       {!('term' in target) && <Preview target={target} />}
-      {!trying && 'knob' in target && target.knob === lastTurned()?.knob && <Since />}
+      {!trying && 'knob' in target && target.knob === lastChangedKnob()?.knob && <Since />}
       {!trying && (
         <p>
           <b>{'term' in target ? names : turnedName(target, wanted)}</b>
@@ -189,11 +189,11 @@ function Since() {
     <div data-testid="since">
       <p>
         <b>Since update {change.update}</b>, {change.text}.{' '}
-        <a className="told-by" href="#/forks">
+        <a className="fork-link" href="#/forks">
           Was it the change?
         </a>
       </p>
-      <AroundChange run={{ changes: live.flags, series: live.series }} index={index} />
+      <BeforeAfterChange run={{ changes: live.flags, series: live.series }} index={index} />
     </div>
   );
 }

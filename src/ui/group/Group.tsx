@@ -2,7 +2,7 @@ import { type CSSProperties, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { baselineOf, whitens } from '../../config/estimators.ts';
-import { LUCK_LESSONS, throwsDice } from '../../config/luck.ts';
+import { RANDOMNESS_LESSONS, isRandom } from '../../config/environmentRandomness.ts';
 import {
   COMPARISON_NAMES,
   EPSILON,
@@ -137,7 +137,7 @@ function Lesson({ rewards, config }: LessonProps) {
       {compared.spread === null
         ? `Advantage = reward − ${compared.words}`
         : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), where the standard deviation divides by n − 1 and ε = 1e-6`}
-      {whitens(config) && ', then whitened over the batch'}.{throwsDice(config) && ` ${LUCK_LESSONS[config.luck]}`}
+      {whitens(config) && ', then whitened over the batch'}.{isRandom(config) && ` ${RANDOMNESS_LESSONS[config.luck]}`}
     </p>
   );
 }

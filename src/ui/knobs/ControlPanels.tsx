@@ -6,7 +6,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { sizesInWords } from '../models/trainee.ts';
-import { PreferenceDoor } from '../preferences/PreferenceDoor.tsx';
+import { PreferenceButton } from '../preferences/PreferenceButton.tsx';
 import '../styles/algorithm.css';
 import { live, useLive } from '../run/liveStore.ts';
 import { maskSentence } from './maskSentence.ts';
@@ -14,12 +14,12 @@ import { overrides } from '../../config/masks.ts';
 import { invariants, judge } from './maskChecks.ts';
 import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/algorithms.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
-import { chooseAlgorithm, isCustom, lacksCritic, standing } from './algorithm.ts';
+import { chooseAlgorithm, isCustom, lacksCritic, algorithmMatch } from './algorithm.ts';
 import { start } from '../run/engine.ts';
 import { knobText } from '../../config/knobText.ts';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions, warnings } from '../../config/contradictions.ts';
-import { said } from '../../config/configProblem.ts';
+import { problemText } from '../../config/configProblem.ts';
 import { pendingRestart } from '../run/pendingKnobs.ts';
 import { idle } from '../../config/idle.ts';
 import { useFormula } from '../formula/formulaTarget.ts';
@@ -63,7 +63,7 @@ export function ControlPanels() {
           <MaskPanel />
         </KnobGroup>
         <KnobGroup group="reward" title="Rewards">
-          <PreferenceDoor />
+          <PreferenceButton />
         </KnobGroup>
         {GROUPS.map((entry) => (
           <KnobGroup
@@ -178,7 +178,7 @@ const CUSTOM = 'custom';
 /** Names the algorithm the knobs make up, and sets all of them to another. */
 export function AlgorithmPanel() {
   const wanted = useConfig((s) => s.wanted);
-  const { name, apart } = useMemo(() => standing(wanted), [wanted]);
+  const { name, apart } = useMemo(() => algorithmMatch(wanted), [wanted]);
   const bare = useConfig((s) => lacksCritic(s.wanted, s.applied));
   const id = useId();
   const { label, doc } = ALGORITHMS[name];
@@ -236,7 +236,7 @@ function ControlNotes() {
 }
 
 function Contradictions() {
-  const problems = useConfig(useShallow((s) => contradictions(s.wanted).map(said)));
+  const problems = useConfig(useShallow((s) => contradictions(s.wanted).map(problemText)));
   if (problems.length === 0) return null;
   return (
     <div className="note bad" role="alert">
@@ -247,7 +247,7 @@ function Contradictions() {
 }
 
 function Warnings() {
-  const found = useConfig(useShallow((s) => warnings(s.wanted).map(said)));
+  const found = useConfig(useShallow((s) => warnings(s.wanted).map(problemText)));
   if (found.length === 0) return null;
   return (
     <div className="note" role="status" data-testid="warnings">

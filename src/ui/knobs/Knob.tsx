@@ -10,8 +10,8 @@ import { useLive, live } from '../run/liveStore.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { NumberKnob } from './NumberKnob.tsx';
-import { aroundChange } from '../../runs/aroundChange.ts';
-import { lastTurned } from '../run/lastTurned.ts';
+import { beforeAndAfter } from '../../runs/beforeAndAfter.ts';
+import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { shownText } from '../run/metricText.ts';
 
 const TOLD = ['rollout/success'] as const;
@@ -19,13 +19,13 @@ const TOLD = ['rollout/success'] as const;
 /** Under the knob that was turned last in a run: what success was right before and right after. It claims no cause. */
 function SinceTurned({ name }: { readonly name: FieldName }) {
   useLive((s) => s.flagsVersion);
-  return lastTurned()?.knob === name ? <Around /> : null;
+  return lastChangedKnob()?.knob === name ? <Around /> : null;
 }
 
 function Around() {
   useLive((s) => s.metricsVersion);
   const index = live.flags.length - 1;
-  const { before, after, means } = aroundChange({ changes: live.flags, series: live.series }, index, TOLD);
+  const { before, after, means } = beforeAndAfter({ changes: live.flags, series: live.series }, index, TOLD);
   const [success] = means;
   if (!success) return null;
   return (

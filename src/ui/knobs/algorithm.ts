@@ -5,18 +5,18 @@ import { edit, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 
 /** The algorithm a configuration is, or comes nearest to, with the knobs that set it apart. */
-export interface Standing {
+export interface AlgorithmMatch {
   readonly name: AlgorithmName;
   readonly apart: readonly FieldName[]; // empty: it is that algorithm
 }
 
 /** Where a configuration stands among the named algorithms. */
-export function standing(config: RunConfig): Standing {
+export function algorithmMatch(config: RunConfig): AlgorithmMatch {
   const exact = algorithmOf(config);
   if (exact) return { name: exact, apart: [] };
   const all = ALGORITHM_NAMES.map((name) => ({ name, apart: apart(config, name) }));
   // another estimator is another algorithm, however few knobs differ; of two as near, the one that divides by std alike: without it GRPO is Dr. GRPO
-  const weight = ({ apart: names }: Standing) =>
+  const weight = ({ apart: names }: AlgorithmMatch) =>
     names.length + (names.includes('estimator') ? 100 : 0) + (names.includes('divideByStd') ? 0.5 : 0);
   return all.reduce((best, next) => (weight(next) < weight(best) ? next : best));
 }
@@ -26,14 +26,14 @@ export function standing(config: RunConfig): Standing {
  * belongs to none.
  */
 export function algorithmTitle(config: RunConfig): string {
-  const { name, apart } = standing(config);
+  const { name, apart } = algorithmMatch(config);
   if (isCustom(apart)) return 'custom';
   const others = apart.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
   return [ALGORITHMS[name].label, ...(others.length > 0 ? [`with ${others.join(', ')}`] : [])].join(' ');
 }
 
 /** Whether no algorithm has the estimator. */
-export const isCustom = (apart: Standing['apart']): boolean => apart.includes('estimator');
+export const isCustom = (apart: AlgorithmMatch['apart']): boolean => apart.includes('estimator');
 
 function apart(config: RunConfig, name: AlgorithmName): FieldName[] {
   const point: Partial<RunConfig> = ALGORITHMS[name].set;

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { FactsError, type Facts } from '../../facts/facts.ts';
 import { useConfig } from './configStore.ts';
-import { giveFacts } from '../run/engine.ts';
+import { setFacts } from '../run/engine.ts';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 
@@ -30,10 +30,10 @@ export function useFactsOpen(): boolean {
 export const hasFacts = (): boolean => useFacts.getState().facts !== null;
 
 /** What the parser takes: a file, or text that was pasted. */
-export type Given = File | string;
+export type FactsInput = File | string;
 
 /** Reads facts and keeps them for the next visit. Where they cannot be used, those that were there stay, and `problems` says why. */
-export async function readFacts(given: Given): Promise<void> {
+export async function readFacts(given: FactsInput): Promise<void> {
   await take(async () => {
     const { checkSize } = await import('../../facts/decode.ts');
     if (typeof given === 'string') return { source: 'pasted text', content: given };
@@ -63,7 +63,7 @@ function readKept(text: string): { source: string; content: string } {
 /** Drops the facts, here and for the next visit. */
 export function forgetFacts(): void {
   storage()?.removeItem(KEY);
-  giveFacts(null);
+  setFacts(null);
   useFacts.setState(({ dropped }) => ({ ...NOTHING, dropped }));
 }
 
@@ -76,7 +76,7 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
     ]);
     const text = decode(content);
     const { facts, notes } = parseFacts(source, text);
-    giveFacts(facts);
+    setFacts(facts);
     useFacts.setState({ facts, notes, problems: [], kept: keep(source, text) });
   } catch (error) {
     const problems =

@@ -1,7 +1,7 @@
 import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { presetNamed, type RunPreset } from '../../config/presets.ts';
-import { standing } from './algorithm.ts';
+import { algorithmMatch } from './algorithm.ts';
 import { presetConfig } from './configStore.ts';
 
 /** What is trained as the knobs stand. */
@@ -14,7 +14,7 @@ interface PresetTitle {
 export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
   const { label } = presetNamed(preset);
   const given = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
-  const [before, after] = [standing(presetConfig(preset)), standing(wanted)];
+  const [before, after] = [algorithmMatch(presetConfig(preset)), algorithmMatch(wanted)];
   const now = ALGORITHMS[after.name].label;
   const same = now === given || (after.name === before.name && after.apart.length > 0);
   if (given === undefined || same) return { label, from: null };

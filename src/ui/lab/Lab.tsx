@@ -71,7 +71,7 @@ function Stage() {
   );
 }
 
-const FactsDoor = lazy(() => import('../knobs/FactsDoor.tsx').then((m) => ({ default: m.FactsDoor })));
+const FactsSource = lazy(() => import('../knobs/FactsSource.tsx').then((m) => ({ default: m.FactsSource })));
 const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
 const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
@@ -85,7 +85,7 @@ function Banner() {
       {needsFacts && started && (
         <div className="panel">
           <Suspense>
-            <FactsDoor />
+            <FactsSource />
           </Suspense>
         </div>
       )}
@@ -97,7 +97,7 @@ function Banner() {
         (needsFacts ? (
           <div className="welcome panel">
             <Suspense>
-              <FactsDoor />
+              <FactsSource />
               <Replay />
             </Suspense>
           </div>

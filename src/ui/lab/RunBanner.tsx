@@ -2,11 +2,11 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
-import { abandon, cancelStart, run, start } from '../run/engine.ts';
+import { endWorker, cancelStart, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
 import { recover } from '../resume/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { latestStanding } from '../runs/saving.ts';
+import { latestSaveText } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { courseOf, type CourseState } from '../run/course.ts';
@@ -14,7 +14,9 @@ import { courseWords, waitingWords } from '../run/sentences.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
-const MendFault = lazy(() => import('../environment/MendFault.tsx').then((m) => ({ default: m.MendFault })));
+const FixEnvironment = lazy(() =>
+  import('../environment/FixEnvironment.tsx').then((m) => ({ default: m.FixEnvironment })),
+);
 const Preferences = lazy(() => import('../preferences/Preferences.tsx').then((m) => ({ default: m.Preferences })));
 const PreferenceBar = lazy(() =>
   import('../preferences/PreferenceBar.tsx').then((m) => ({ default: m.PreferenceBar })),
@@ -154,7 +156,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const ready = useLive((s) => s.session === 'ready');
   const gone = fatal || cause === 'device-lost' || cause === 'silent';
   if (running && !gone) return null;
-  if (cause === 'environment-fault') return <MendFault />;
+  if (cause === 'environment-fault') return <FixEnvironment />;
   if (cause === 'needs-environment') {
     return (
       <button type="button" className="primary" onClick={() => location.assign('#/environment')}>
@@ -162,7 +164,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       </button>
     );
   }
-  const saved = gone ? latestStanding() : null;
+  const saved = gone ? latestSaveText() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -197,7 +199,7 @@ async function choose(of: 'file' | 'folder'): Promise<void> {
 }
 
 function startAgain(): void {
-  abandon();
+  endWorker();
   start(true);
 }
 

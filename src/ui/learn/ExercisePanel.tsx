@@ -5,7 +5,7 @@ import type { ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { doExercise, predict, stopExercise, useExerciseRun } from './exerciseRun.ts';
 import { type Exercise, verdictOf } from './exercise.ts';
-import { ToHandIn } from './HandIn.tsx';
+import { HandInLink } from './HandIn.tsx';
 import { learnHash } from './learnPlace.ts';
 import { useProgress } from './chapterProgress.ts';
 import { keyOf, type Result } from './exerciseResult.ts';
@@ -170,7 +170,7 @@ function Outcome({ result, words, once }: OutcomeProps) {
       <div className="row between">
         <span className="small faint">{say('tries', { n: tries, seed: String(seed), backend })}</span>
         <span className="line">
-          <ToHandIn />
+          <HandInLink />
           <button type="button" className="quiet small" onClick={once}>
             {say('once')}
           </button>

@@ -46,7 +46,7 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
 }
 
 /** From an exercise that is done to where its result is saved, below all of them. */
-export function ToHandIn() {
+export function HandInLink() {
   const say = useSay();
   const open = () => {
     const box = document.querySelector<HTMLDetailsElement>('details.hand-in');

@@ -7,7 +7,7 @@ import { resume } from '../resume/resumeRun.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { dropSaved } from '../runs/database.ts';
 import { saveNow } from '../runs/saving.ts';
-import { runAtRest } from '../runs/runAtRest.ts';
+import { pausedRun } from '../runs/pausedRun.ts';
 import { freshSaveSlot, ownSaveSlot, takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 import type { Run } from '../../runs/run.ts';
@@ -46,7 +46,7 @@ export async function takeLab(): Promise<void> {
   pauseRecording();
   const { session, update, run: began } = useLive.getState();
   const trained = session === 'ready' && update > 0;
-  const run = await runAtRest();
+  const run = await pausedRun();
   if (trained && !run) throw new ExerciseError({ word: 'notHandedOut' });
   saveNow();
   const { wanted, planned, preset, past, lastEdit } = useConfig.getState();

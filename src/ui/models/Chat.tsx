@@ -4,7 +4,7 @@ import { short, whole } from '../parts/numberText.ts';
 import { TokenView } from '../rollout/TokenView.tsx';
 import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
 import { ModelSampling } from './ModelSampling.tsx';
-import { clearText, say, stopWriting, useModels } from './modelStore.ts';
+import { clearText, sendMessage, stopWriting, useModels } from './modelStore.ts';
 import { TaskComposer } from './TaskComposer.tsx';
 import { useTasks } from './taskStore.ts';
 
@@ -120,12 +120,12 @@ function Composer() {
   const writing = useModels((s) => s.writing);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    say();
+    sendMessage();
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    say();
+    sendMessage();
   };
   return (
     <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>

@@ -1,7 +1,7 @@
 import { tokenAt } from '../../domain/textSpans.ts';
 import { whole } from '../parts/numberText.ts';
 import { type Choice, Distribution } from '../rollout/Distribution.tsx';
-import { sayInstead, useModels } from './modelStore.ts';
+import { replaceToken, useModels } from './modelStore.ts';
 
 /** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
 export function Likeliest() {
@@ -29,7 +29,7 @@ export function Likeliest() {
         others={opened.card.vocabulary - choices.length}
         about="Probability of each token at temperature 1, in per cent."
         busy={writing}
-        choose={(token) => sayInstead(looked, token)}
+        choose={(token) => replaceToken(looked, token)}
       />
       <p className="small faint">
         {likely.length} of {whole(opened.card.vocabulary)} tokens. One that you press is said instead, and the model

@@ -9,7 +9,7 @@ import { Chat } from './Chat.tsx';
 import { Likeliest } from './Likeliest.tsx';
 import { useModels } from './modelStore.ts';
 import { Reading } from './Reading.tsx';
-import { TrainDoor } from './TrainDoor.tsx';
+import { TrainLink } from './TrainLink.tsx';
 import { Pick, PickBar } from './Pick.tsx';
 
 /** Checkpoints from elsewhere: what they are, and talking with them. */
@@ -27,7 +27,7 @@ export function Models() {
               <PickBar />
               <Reading />
               <ModelCardPanel card={card} />
-              <TrainDoor card={card} />
+              <TrainLink card={card} />
             </div>
             {opened && <Chat />}
             {opened && <Likeliest />}

@@ -6,12 +6,12 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { differences, presetConfig } from '../knobs/configStore.ts';
-import { standingOf } from '../../runs/standing.ts';
+import { runProgressText } from '../../runs/progressText.ts';
 import { short } from '../parts/numberText.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { planTraining, useModels } from './modelStore.ts';
-import { goOnBeside, savedBeside, type SavedBeside, trainOn } from './trainModel.ts';
+import { continueAdapterRun, savedAdapterRun, type SavedAdapterRun, trainOn } from './trainModel.ts';
 import { TrainingMemory } from './TrainingMemory.tsx';
 import { TrainKnob } from './TrainKnob.tsx';
 
@@ -100,11 +100,11 @@ function Training({ given }: { readonly given: PickedModel }) {
 
 /** A run of an earlier visit beside the same checkpoint, to go on with. */
 function Saved({ given }: { readonly given: PickedModel }) {
-  const [saved, setSaved] = useState<SavedBeside | null>(null);
+  const [saved, setSaved] = useState<SavedAdapterRun | null>(null);
   const none = useLive((s) => s.session === 'none');
   useEffect(() => {
     let here = true;
-    void savedBeside(given).then((found) => here && setSaved(found));
+    void savedAdapterRun(given).then((found) => here && setSaved(found));
     return () => {
       here = false;
     };
@@ -113,9 +113,9 @@ function Saved({ given }: { readonly given: PickedModel }) {
   return (
     <div className="note small stack">
       <p>
-        <b>{saved.run.name}</b> learned beside it and was saved at {standingOf(saved.run)}.
+        <b>{saved.run.name}</b> learned beside it and was saved at {runProgressText(saved.run)}.
       </p>
-      <button type="button" onClick={() => goOnBeside(given, saved)}>
+      <button type="button" onClick={() => continueAdapterRun(given, saved)}>
         Go on with it
       </button>
     </div>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { givenModel, weigh } from '../run/engine.ts';
+import { nextModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useModels } from './modelStore.ts';
 import { type Known, traineeInWords } from './trainee.ts';
@@ -54,7 +54,7 @@ export function TraineePanel() {
 function useKnown(config: RunConfig, ready: boolean): Known {
   const parameters = useLive((s) => s.parameters);
   const card = useModels((s) => s.card);
-  const name = givenModel()?.name ?? '';
+  const name = nextModel()?.name ?? '';
   const [told, setTold] = useState<{ readonly of: RunConfig; readonly known: Known } | null>(null);
   const asks = !ready && config.model === 'sizes';
   useEffect(() => {

@@ -13,7 +13,7 @@ import type {
 } from '../../wire/speakerMessages.ts';
 import { SpeakerClient } from './speakerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { giveModel } from '../run/engine.ts';
+import { setModel } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
@@ -137,7 +137,7 @@ function hear(event: SpeakerEvent): void {
   // a saved run that is gone on with, or knobs that ask for a checkpoint, need not ask for the file once more
   const { given } = useModels.getState();
   const beside = useLive.getState().session === 'ready' && useConfig.getState().applied?.model === 'checkpoint';
-  if (event.type === 'looked' && given && !beside) giveModel(given);
+  if (event.type === 'looked' && given && !beside) setModel(given);
 }
 
 /** What an event of the worker changes. */
@@ -232,7 +232,7 @@ export function ask(command: SpeakerCommand, writes = false): void {
 }
 
 /** Says what was typed. */
-export function say(): void {
+export function sendMessage(): void {
   const { words, system, opened, writing: busy } = useModels.getState();
   if (!opened || busy || words.trim() === '') return;
   useModels.setState({ writing: true, words: '', paused: null, problem: null, looked: null });
@@ -240,7 +240,7 @@ export function say(): void {
 }
 
 /** Puts another token in the place of one, and has the model go on from it. */
-export function sayInstead(at: number, token: number): void {
+export function replaceToken(at: number, token: number): void {
   if (useModels.getState().writing) return;
   useModels.setState({ writing: true, paused: null, problem: null });
   send({ type: 'instead', at, token, writing: writing() });

@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../resume/resumeRun.ts';
 import { lookForSaved } from '../resume/resumeOffers.ts';
-import { convert, givenModel, giveModel, start, startFrom, waitingRun } from '../run/engine.ts';
+import { convert, nextModel, setModel, start, startFrom, pendingRun } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type Offer, useRuns } from '../runs/runStore.ts';
@@ -19,27 +19,27 @@ export function trainOn(given: PickedModel, preset: PresetName | null, changes: 
 }
 
 /** Goes on, paused, with a run that was saved beside this checkpoint. */
-export function goOnBeside(given: PickedModel, { run, slot }: SavedBeside): void {
+export function continueAdapterRun(given: PickedModel, { run, slot }: SavedAdapterRun): void {
   give(given);
   void resume(run, slot);
 }
 
 function give(given: PickedModel): void {
   if (useModels.getState().opened) closeModel(); // two of it would not fit
-  giveModel(given);
+  setModel(given);
   if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
 }
 
 /** A saved run that can be read. */
-export type SavedBeside = Offer & { readonly run: NonNullable<Offer['run']> };
+export type SavedAdapterRun = Offer & { readonly run: NonNullable<Offer['run']> };
 
 /** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null if there is none. */
-export async function savedBeside(given: PickedModel): Promise<SavedBeside | null> {
+export async function savedAdapterRun(given: PickedModel): Promise<SavedAdapterRun | null> {
   const sha256 = await marked(given);
   if (sha256 === null) return null;
   if (useRuns.getState().offers.length === 0) await lookForSaved();
   const { offers } = useRuns.getState();
-  return offers.find((offer): offer is SavedBeside => offer.run?.checkpoint?.base?.sha256 === sha256) ?? null;
+  return offers.find((offer): offer is SavedAdapterRun => offer.run?.checkpoint?.base?.sha256 === sha256) ?? null;
 }
 
 /**
@@ -47,9 +47,9 @@ export async function savedBeside(given: PickedModel): Promise<SavedBeside | nul
  * fresh one under knobs that ask for a checkpoint. False where none of these is there, or another run goes on: nothing has changed then.
  */
 export async function takeForRun(given: PickedModel): Promise<boolean> {
-  const waiting = waitingRun();
+  const waiting = pendingRun();
   const { applied, wanted } = useConfig.getState();
-  const under = givenModel();
+  const under = nextModel();
   if (useLive.getState().session === 'ready' && applied?.model === 'checkpoint' && under) {
     const [its, other] = await Promise.all([marked(under), marked(given)]);
     if (its === null || its !== other) return false;
@@ -62,8 +62,8 @@ export async function takeForRun(given: PickedModel): Promise<boolean> {
     return true;
   }
   if (wanted.model !== 'checkpoint') return false;
-  const saved = await savedBeside(given);
-  if (saved) goOnBeside(given, saved);
+  const saved = await savedAdapterRun(given);
+  if (saved) continueAdapterRun(given, saved);
   else trainOn(given, null);
   return true;
 }

@@ -12,10 +12,10 @@ import {
   playAgain,
   playNew,
   playSelected,
-  type Table,
+  type GameState,
   useGame,
   writeTurn,
-  takeBack,
+  removeLastWord,
   write,
   type AgentRecord,
 } from './game.ts';
@@ -72,7 +72,7 @@ export function PlayDialog() {
 }
 
 /** Where the next word is chosen, or the next turn typed. */
-function Pad({ table }: { readonly table: Table }) {
+function Pad({ table }: { readonly table: GameState }) {
   if (table.tools === null) return <WordPad table={table} />;
   const { length } = table.played.paid; // a turn that was taken leaves the place empty
   return <TurnPad key={length} tools={table.tools} budget={table.played.budget} />;
@@ -116,7 +116,7 @@ function Tasks() {
 }
 
 /** An environment that a person wrote is known by its class. */
-function taskName({ env }: RunConfig, { played: { view } }: Table): string {
+function taskName({ env }: RunConfig, { played: { view } }: GameState): string {
   return view.kind === 'calls' ? view.title : env;
 }
 
@@ -193,7 +193,7 @@ interface Word {
 }
 
 /** The words that may come next, to click or to type. */
-function WordPad({ table }: { readonly table: Table }) {
+function WordPad({ table }: { readonly table: GameState }) {
   const { vocabulary, played } = table;
   const [typed, setTyped] = useState('');
   const input = useRef<HTMLInputElement>(null);
@@ -212,7 +212,7 @@ function WordPad({ table }: { readonly table: Table }) {
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Enter' || (event.key === ' ' && typed !== '')) choose(meant);
-    else if (event.key === 'Backspace' && typed === '') takeBack();
+    else if (event.key === 'Backspace' && typed === '') removeLastWord();
     else return;
     event.preventDefault();
   };
@@ -237,7 +237,7 @@ function WordPad({ table }: { readonly table: Table }) {
           onChange={(event) => setTyped(event.target.value.trimStart())}
           onKeyDown={onKey}
         />
-        <button type="button" disabled={played.draft === 0} onClick={takeBack}>
+        <button type="button" disabled={played.draft === 0} onClick={removeLastWord}>
           Take back
         </button>
       </div>
@@ -291,7 +291,7 @@ function hint(typed: string, meant: Word | undefined, legal: number): string {
 }
 
 interface EndingProps {
-  readonly table: Table;
+  readonly table: GameState;
   readonly agent: AgentRecord | null;
 }
 

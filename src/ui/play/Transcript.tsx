@@ -6,7 +6,7 @@ import { signed } from '../parts/numberText.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
 import { readTokens } from '../rollout/readRollout.ts';
 import { trainedLook } from '../rollout/trainedLook.ts';
-import { type Around, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 
 interface Props {
   readonly played: PlayedEpisode;
@@ -22,7 +22,7 @@ export function Transcript({ played, vocabulary, config }: Props) {
     return () => look;
   }, [rollout, config]);
   const around = useMemo(
-    (): Around => ({ heading: 'h3', whole: true, below: ({ turn }) => <Paid played={played} turn={turn} /> }),
+    (): TokenAnnotations => ({ heading: 'h3', whole: true, below: ({ turn }) => <Paid played={played} turn={turn} /> }),
     [played],
   );
   const { turns, writing } = rollout;

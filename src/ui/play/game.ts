@@ -9,7 +9,7 @@ import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 /** The episode so far, as the worker played it from the words and turns that were sent. */
-export type Table = Extract<Answer, { kind: 'play' }>;
+export type GameState = Extract<Answer, { kind: 'play' }>;
 
 /** The agent's results on the same task: of how many rollouts it solved how many, at which update, with which mean reward. */
 export interface AgentRecord {
@@ -24,7 +24,7 @@ interface Game {
   readonly seed: number; // of the task
   readonly luck: number; // of the environment's dice
   readonly tokens: readonly number[]; // written so far
-  readonly table: Table | null;
+  readonly table: GameState | null;
   readonly problem: string | null;
   readonly agent: AgentRecord | null; // null: the agent has not played this task
 }
@@ -89,7 +89,7 @@ export function writeTurn(typed: string): void {
 }
 
 /** Removes the last word of the unfinished turn. Finished turns cannot be undone. */
-export function takeBack(): void {
+export function removeLastWord(): void {
   const { tokens, table } = useGame.getState();
   if (table && table.played.draft > 0) send(tokens.slice(0, -1));
 }

@@ -33,7 +33,7 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
       const kept = recording.batches.find(({ batch }) => batch.update === update);
       const flipped = kept && switchFor(question.changes, kept.config);
       if (!flipped) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
-      const [batch, before] = [readings.ghosts[flipped], recordedBefore(kept.batch, readings.ghosts)];
+      const [batch, before] = [readings.switchPreviews[flipped], recordedBefore(kept.batch, readings.switchPreviews)];
       return {
         kind: 'preview',
         preview: { batch: { ...kept.batch, passes: [], ...batch }, before: { passes: [], ...before } },

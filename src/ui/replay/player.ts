@@ -72,7 +72,7 @@ export async function openReplay(): Promise<void> {
 }
 
 /** Goes on playing where there is a recording in view, as when the lab is opened from elsewhere. */
-export function goOn(): void {
+export function resumePlayback(): void {
   const { recording, over, playing } = useReplay.getState();
   if (recording && !over && !playing) play();
 }

@@ -4,7 +4,7 @@ import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
 import { resume } from './resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
-import { standingOf } from '../../runs/standing.ts';
+import { runProgressText } from '../../runs/progressText.ts';
 import { useRuns } from '../runs/runStore.ts';
 import { forgetSaved, lookForSaved } from './resumeOffers.ts';
 
@@ -21,7 +21,7 @@ export function ResumeCard() {
             <p>
               <b>{run.name}</b>{' '}
               <span className="faint">
-                was at {standingOf(run)}, saved {ago(savedAt)} in this browser.
+                was at {runProgressText(run)}, saved {ago(savedAt)} in this browser.
                 {run.checkpoint?.base && ` You’ll need to open ${run.checkpoint.base.name} again.`}
               </span>
             </p>
@@ -33,7 +33,7 @@ export function ResumeCard() {
           <div className="row">
             {run && (
               <button type="button" onClick={() => void resume(run, slot)}>
-                <Icon name="restart" /> Resume {standingOf(run)}
+                <Icon name="restart" /> Resume {runProgressText(run)}
               </button>
             )}
             {run && (

@@ -1,9 +1,9 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
-import { standingOf } from '../../runs/standing.ts';
+import { runProgressText } from '../../runs/progressText.ts';
 import { bringBack } from './resumeRun.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { letGo } from './resumeOffers.ts';
+import { endReplacedOffer } from './resumeOffers.ts';
 
 const UNDO_MS = 8000;
 
@@ -12,7 +12,7 @@ export function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
   return (
     <div role="status" className="float undo-toast">
-      {replaced && <Offer key={`${replaced.id} ${standingOf(replaced)}`} standing={standingOf(replaced)} />}
+      {replaced && <Offer key={`${replaced.id} ${runProgressText(replaced)}`} standing={runProgressText(replaced)} />}
     </div>
   );
 }
@@ -22,7 +22,7 @@ function Offer({ standing }: { readonly standing: string }) {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return;
-    const timer = setTimeout(letGo, UNDO_MS);
+    const timer = setTimeout(endReplacedOffer, UNDO_MS);
     return () => clearTimeout(timer);
   }, [held]);
   const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');

@@ -55,6 +55,6 @@ export function forgetSaved(slot: string): void {
 }
 
 /** Ends the offer to bring a replaced run back. */
-export function letGo(): void {
+export function endReplacedOffer(): void {
   useRuns.setState({ replaced: null });
 }

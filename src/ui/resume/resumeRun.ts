@@ -1,4 +1,4 @@
-import { abandon, startFrom } from '../run/engine.ts';
+import { endWorker, startFrom } from '../run/engine.ts';
 import type { Run } from '../../runs/run.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 import { takeSaveSlot } from '../runs/saveSlot.ts';
@@ -19,6 +19,6 @@ export function bringBack(): void {
 /** Ends a run that failed and continues it, paused, from its last checkpoint if there is one. */
 export function recover(): void {
   const run = latestCheckpoint();
-  abandon();
+  endWorker();
   if (run) startFrom(run);
 }

@@ -11,7 +11,7 @@ import { usesCritic } from '../../config/estimators.ts';
 import { KINDS } from './kinds.ts';
 import { PART_LABELS, partsOfToken } from './rewardParts.ts';
 import { TokenExplanations } from './TokenExplanations.tsx';
-import { whatPushed, passFormula, pushes } from './pushWords.ts';
+import { pushReason, passFormula, pushes } from './pushWords.ts';
 import { RunDistribution } from './RunDistribution.tsx';
 import type { RunConfig } from '../../config/fields.ts';
 import { pushFormula } from '../../config/formula.ts';
@@ -102,7 +102,7 @@ function Facts({ t }: { readonly t: number }) {
         </span>
       </p>
       {!kept && <p className="chip filtered">not trained (filtered)</p>}
-      <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
+      <p className="inspected-note">{pushReason(batch, i, kind === 'observation')}</p>
       {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
       <PreviewFacts i={i} />
       {source && <RunDistribution source={source} t={t} />}

@@ -16,7 +16,7 @@ import type { Look, Setting, ShownSpan, ShownTurn, TokenLook } from './tokenLook
 import { useTurnByTurn } from './turnByTurn.ts';
 
 /** What is said around the tokens. Keep it one object: another draws every turn again. */
-export interface Around {
+export interface TokenAnnotations {
   readonly whole?: boolean; // of what the agent didn't write nothing is folded away
   readonly heading?: 'h3' | 'h4'; // of a turn; without one turns have no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
@@ -32,7 +32,7 @@ interface Props<Channel> {
   readonly channel: Channel;
   readonly looks: (channel: Channel) => Look; // the same function each time for a channel, so that tokens aren't drawn again
   readonly atOnce?: boolean; // another channel comes to all turns together, not to one with each paint
-  readonly around?: Around;
+  readonly around?: TokenAnnotations;
   readonly now?: number | null; // the turn that is marked
   readonly lit?: ((t: number) => number | undefined) | undefined; // a `Mark` of a token
   readonly label?: string; // of what can be gone through by arrow keys
@@ -116,7 +116,7 @@ function firstToken(turns: readonly ShownTurn[], is: (t: number) => boolean): nu
   return null;
 }
 
-const NOTHING_AROUND: Around = {};
+const NOTHING_AROUND: TokenAnnotations = {};
 const placeOf = (element: HTMLElement | undefined) => Number(element?.dataset['token'] ?? 0);
 
 /** A token, where it lies in a turn or a span: only that one is drawn again. */
@@ -129,7 +129,7 @@ interface CardProps {
   readonly turn: ShownTurn;
   readonly setting: Setting;
   readonly look: Look;
-  readonly around: Around;
+  readonly around: TokenAnnotations;
   readonly lit: Props<never>['lit'];
   readonly selected: number | null;
   readonly stop: number | null;

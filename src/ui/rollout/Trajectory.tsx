@@ -9,7 +9,7 @@ import { channelLooks } from './channelLooks.ts';
 import { CHANNELS, type ChannelView, type Moved } from './channels.ts';
 import { STOPS } from './kinds.ts';
 import { turnsUpTo } from './readRollout.ts';
-import { saidAround } from './saidAround.tsx';
+import { rowAnnotations } from './rowAnnotations.tsx';
 import { TokenView } from './TokenView.tsx';
 
 /** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
@@ -37,7 +37,7 @@ export function Trajectory() {
   const around = useMemo(() => {
     const { row, words } = rollout;
     const stop = current.episode ? STOPS[current.episode.stop] : null;
-    return saidAround({ batch, row, length: words.length, stop, isExample: live.isExample });
+    return rowAnnotations({ batch, row, length: words.length, stop, isExample: live.isExample });
   }, [current, batch, rollout]);
 
   const from = rollout.row * batch.length;

@@ -69,7 +69,7 @@ export function passFormula({ push, policy, share, ratio, clipped }: PassPush, a
 }
 
 /** How the update pushed a token by its own term, or why it didn't. */
-export function whatPushed(batch: BatchView, i: number, observation: boolean): string {
+export function pushReason(batch: BatchView, i: number, observation: boolean): string {
   if (batch.kept[Math.floor(i / batch.length)] === 0) return 'The group filter dropped this prompt: no gradient.';
   // its weight in the loss meets a log-probability that is 0 whatever the weights are
   if (batch.singles[i] === 1)

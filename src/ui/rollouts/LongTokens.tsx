@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { count } from '../parts/numberText.ts';
 import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
-import { type Around, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 import { Chunk } from './Chunk.tsx';
 import { chunksOf, SHOWN } from './chunks.ts';
 import { SpanText } from './SpanText.tsx';
@@ -15,7 +15,7 @@ interface Props<Channel> {
   readonly setting: Setting;
   readonly channel: Channel;
   readonly looks: (channel: Channel) => Look;
-  readonly around: Around; // the same object again, or all is drawn again
+  readonly around: TokenAnnotations; // the same object again, or all is drawn again
   readonly brief?: boolean; // beside others: less is shown of a long text
 }
 
@@ -23,7 +23,7 @@ interface Props<Channel> {
 export function LongTokens<Channel>({ turns, around, brief = false, ...shown }: Props<Channel>) {
   const { setting } = shown;
   const chunks = useMemo(() => chunksOf(turns), [turns]);
-  const inParts = useMemo((): Around => {
+  const inParts = useMemo((): TokenAnnotations => {
     const text = (its: string, tokens: number) => <SpanText text={its} {...{ tokens, brief }} />;
     return { ...around, text, parts: (tokens, draw) => <Parts {...{ tokens, setting, draw }} /> };
   }, [around, brief, setting]);

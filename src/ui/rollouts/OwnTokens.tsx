@@ -5,7 +5,7 @@ import { ChannelBar } from '../rollout/ChannelBar.tsx';
 import { channelLooks } from '../rollout/channelLooks.ts';
 import type { Channel, ChannelView } from '../rollout/channels.ts';
 import { readWords, type Rollout } from '../rollout/readRollout.ts';
-import { saidAround } from '../rollout/saidAround.tsx';
+import { rowAnnotations } from '../rollout/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { stopWords } from './stopWords.ts';
@@ -28,7 +28,7 @@ export function OwnTokens({ record, row, kept, channel, choose, children }: Prop
   const looks = useMemo(() => channelLooks(rollout, view, beside), [rollout, view, beside]);
   const around = useMemo(() => {
     const stop = record.stop === null ? null : stopWords(record.stop);
-    return saidAround({ batch: kept.batch, row: 0, length: rollout.words.length, stop });
+    return rowAnnotations({ batch: kept.batch, row: 0, length: rollout.words.length, stop });
   }, [record, kept, rollout]);
   return (
     <>

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { RolloutRecord, TokenChannel } from '../../rollouts/rolloutRecord.ts';
-import type { Around } from '../rollout/TokenView.tsx';
+import type { TokenAnnotations } from '../rollout/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { recordLooks, recordTurns } from './recordTurns.ts';
 
@@ -10,7 +10,7 @@ interface Props {
   readonly brief?: boolean; // beside others
 }
 
-const AROUND: Around = { heading: 'h3' };
+const AROUND: TokenAnnotations = { heading: 'h3' };
 
 /** An opened rollout as flowing text, or its tokens with a number each that the file has. */
 export function RecordTokens({ record, channel, brief = false }: Props) {

@@ -13,7 +13,7 @@ import { openSample, openPicked, openRun } from './openRollouts.ts';
 import { StepCurves } from './StepCurves.tsx';
 import { table, useRollouts, type Look } from './rolloutFileStore.ts';
 import { RecordView, RecordHead } from './RecordView.tsx';
-import { StepsLook } from './StepsLook.tsx';
+import { StepsComparison } from './StepsComparison.tsx';
 import { useRead } from './useRead.ts';
 import { short } from '../parts/numberText.ts';
 import { groupStats } from '../rollout/readRollout.ts';
@@ -56,7 +56,7 @@ function Opened() {
         </section>
         <section className="rollouts-look" aria-label="Selected rollouts">
           <StepCurves means={means} />
-          <LookAt {...{ list, means }} />
+          <RolloutDetails {...{ list, means }} />
         </section>
       </div>
     </>
@@ -129,7 +129,7 @@ interface Props {
 }
 
 /** The chosen rollout, its group, or two steps. */
-export function LookAt({ list, means }: Props) {
+export function RolloutDetails({ list, means }: Props) {
   const look = useRollouts((s) => s.look);
   const row = useRollouts((s) => s.row);
   const reading = useRollouts((s) => s.reading !== null);
@@ -148,7 +148,7 @@ export function LookAt({ list, means }: Props) {
         ))}
       </div>
       {look === 'steps' ? (
-        <StepsLook list={list} steps={means.steps} />
+        <StepsComparison list={list} steps={means.steps} />
       ) : row === null ? (
         <p className="empty">{reading ? 'Reading…' : 'These files hold no rollouts.'}</p>
       ) : look === 'group' ? (

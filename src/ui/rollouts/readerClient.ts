@@ -62,15 +62,15 @@ export class ReaderClient {
   terminate(): void {
     this.#worker.terminate();
     for (const { rows, resolve } of this.#waiting.values())
-      resolve(rows.map((row) => ({ row, problem: NOBODY_READS })));
+      resolve(rows.map((row) => ({ row, problem: READING_STOPPED })));
     this.#waiting.clear();
-    for (const resolve of this.#runs.values()) resolve({ problem: NOBODY_READS });
+    for (const resolve of this.#runs.values()) resolve({ problem: READING_STOPPED });
     this.#runs.clear();
   }
 }
 
 /** Why a rollout cannot be read when the worker has ended. */
-export const NOBODY_READS = 'reading has stopped: open the files again';
+export const READING_STOPPED = 'reading has stopped: open the files again';
 
 interface Waiting {
   readonly rows: readonly number[];

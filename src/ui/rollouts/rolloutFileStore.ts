@@ -4,7 +4,7 @@ import type { FileReport, Opened, Problem } from '../../rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/splitPattern.ts';
 import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
-import { NOBODY_READS, ReaderClient, type ReaderListener } from './readerClient.ts';
+import { READING_STOPPED, ReaderClient, type ReaderListener } from './readerClient.ts';
 
 /** What is looked at beside the list. */
 export type Look = 'rollout' | 'group' | 'steps';
@@ -184,13 +184,13 @@ export async function readRows(rows: readonly number[]): Promise<readonly ReadRo
   const come = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
   for (const one of come) if ('record' in one) known.set(one.row, one);
   const answers = rows.map(
-    (row) => known.get(row) ?? come.find((one) => one.row === row) ?? { row, problem: NOBODY_READS },
+    (row) => known.get(row) ?? come.find((one) => one.row === row) ?? { row, problem: READING_STOPPED },
   );
   for (const row of known.keys()) if (known.size > MOST_READ && !rows.includes(row)) known.delete(row);
   return answers;
 }
 
 /** Whether these rows can be asked for: they are there, or all are that will ever be. */
-export function areThere({ reading }: Pick<RolloutsState, 'reading'>, rows: readonly number[]): boolean {
+export function areReadable({ reading }: Pick<RolloutsState, 'reading'>, rows: readonly number[]): boolean {
   return reading === null || rows.every((row) => row < table.rows);
 }

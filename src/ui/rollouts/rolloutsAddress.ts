@@ -1,4 +1,4 @@
-import { askedBy, routeOf } from '../address/hash.ts';
+import { hashSettings, routeOf } from '../address/hash.ts';
 import { visible } from '../address/addressText.ts';
 import type { Look } from './rolloutFileStore.ts';
 
@@ -6,14 +6,14 @@ const LOOKS: readonly Look[] = ['rollout', 'group', 'steps'];
 const KEYS: readonly string[] = ['rollout', 'look', 'sample'];
 
 /** What an address of this screen asks to look at. Files are not in it: a page cannot open them by itself. */
-export interface Asked {
+export interface RolloutsPlace {
   readonly row: number | null;
   readonly look: Look;
   readonly sample: boolean; // of the shipped run
 }
 
 /** The address of what is looked at. */
-export function rolloutsHash({ row, look, sample }: Asked): string {
+export function rolloutsHash({ row, look, sample }: RolloutsPlace): string {
   const parts = [
     ...(sample ? ['sample=1'] : []),
     ...(row === null ? [] : [`rollout=${row}`]),
@@ -23,9 +23,9 @@ export function rolloutsHash({ row, look, sample }: Asked): string {
 }
 
 /** Reads an address without ever failing; what could not be meant is told. */
-export function readRolloutsHash(hash: string): Asked & { readonly corrections: readonly string[] } {
+export function readRolloutsHash(hash: string): RolloutsPlace & { readonly corrections: readonly string[] } {
   const corrections: string[] = [];
-  const asked = routeOf(hash) === 'rollouts' ? askedBy(hash, corrections) : new Map<string, string>();
+  const asked = routeOf(hash) === 'rollouts' ? hashSettings(hash, corrections) : new Map<string, string>();
   for (const key of asked.keys()) {
     if (!KEYS.includes(key))
       corrections.push(`${visible(key)}: isn’t part of this address and was ignored. Use ${KEYS.join(', ')}.`);

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
-import { areThere, readRows, useRollouts } from './rolloutFileStore.ts';
+import { areReadable, readRows, useRollouts } from './rolloutFileStore.ts';
 
 /** Rollouts by their rows, read from the file when they are looked at; empty until they have come. */
 export function useRead(rows: readonly number[]): readonly ReadRollout[] {
   const key = rows.join();
   const opened = useRollouts((s) => s.opened);
-  const there = useRollouts((s) => areThere(s, rows));
+  const there = useRollouts((s) => areReadable(s, rows));
   const [read, setRead] = useState<{ readonly key: string; readonly rollouts: readonly ReadRollout[] } | null>(null);
   useEffect(() => {
     if (!there) return;

@@ -8,7 +8,7 @@ import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
 import { bareRun, type Run } from '../../runs/run.ts';
 import { RunLog } from '../../runs/runLog.ts';
 import { Series } from '../../runs/series.ts';
-import { NO_LISTENER, RunClient, type ToldEvent } from './runClient.ts';
+import { NO_LISTENER, RunClient, type ForwardedEvent } from './runClient.ts';
 
 /** A run to train beside the lab: an arm of a comparison or of an experiment. */
 export interface Arm {
@@ -88,11 +88,11 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
     let silent = false;
     const say = () => tell({ ...stage, run: log.run, silent });
     return new Promise((resolve, reject) => {
-      const onEvent = (event: ToldEvent) => {
+      const onEvent = (event: ForwardedEvent) => {
         there ||= event.type === 'ready';
         if (event.type === 'error' && (event.fatal || !there)) reject(new Error(`${event.message} ${event.hint}`));
         if (event.type === 'phase') stage = { phase: event.phase, done: event.done, total: event.total };
-        if (event.type !== 'checkpoint' && there) log.hear(event);
+        if (event.type !== 'checkpoint' && there) log.add(event);
         if (event.type === 'phase' || event.type === 'metrics') say();
         const trapped = event.type === 'metrics' && log.run.health.at(-1)?.health.state === 'trap';
         if (stopAtTrap && trapped) this.#client.send({ type: 'pause' });

@@ -4,12 +4,12 @@ import { ownSaveSlot } from '../runs/saveSlot.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../replay/player.ts';
 import { clearBatches } from './batches.ts';
-import { abandon } from './engine.ts';
+import { endWorker } from './engine.ts';
 import { live, showCurves, showNoBatch, STILL, useLive } from './liveStore.ts';
 
 /** Takes the run off the page as if none had begun: its worker ends, nothing of it is saved, and the recording is back. */
 export async function discardRun(): Promise<void> {
-  abandon();
+  endWorker();
   forgetLatest();
   dropSaved(ownSaveSlot()).catch(() => undefined); // where nothing can be saved, nothing was
   clearBatches();

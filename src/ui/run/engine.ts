@@ -8,13 +8,13 @@ import type { PlayedTask } from '../../domain/playedTask.ts';
 import type { Attempt } from '../../domain/preferences.ts';
 import type { FolderTask } from '../../wire/folderMessages.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
-import { mendedRun } from '../../runs/mendedRun.ts';
+import { withEnvironment } from '../../runs/withEnvironment.ts';
 import type { Run } from '../../runs/run.ts';
 import type { PickedModel } from './pickedModel.ts';
-import { RunClient, type ToldEvent } from './runClient.ts';
+import { RunClient, type ForwardedEvent } from './runClient.ts';
 import { addressed, plannedFor, useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
-import { type Brought, flush, hear, type Resuming } from './runEvents.ts';
+import { type OwnData, flush, applyEvent, type Resuming } from './runEvents.ts';
 import { type Problem, setProblem, useLive } from './liveStore.ts';
 import { pendingLive } from './pendingKnobs.ts';
 import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
@@ -29,7 +29,7 @@ let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let environment: EnvironmentFile | null = null; // that the person wrote, or has agreed to run
-let brought: Brought = { facts: null, environment: null }; // by the run that was asked for last
+let brought: OwnData = { facts: null, environment: null }; // by the run that was asked for last
 let base: PickedModel | null = null; // the checkpoint that runs on one put adapters beside
 let resuming: Resuming | null = null; // asked for, not there yet
 let waiting: Resuming | null = null; // for the checkpoint that it learns beside
@@ -103,7 +103,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
 }
 
 /** What goes along with a run of these knobs of all that a person brought. */
-const broughtTo = ({ env }: RunConfig, own: Brought) => ({
+const broughtTo = ({ env }: RunConfig, own: OwnData) => ({
   ...(own.facts && { facts: own.facts }),
   ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
 });
@@ -131,7 +131,7 @@ export function inject(wanted: string, at = 'now'): void {
 }
 
 /** Ends a worker that does not answer; what it has handed out last can be recovered. */
-export function abandon(): void {
+export function endWorker(): void {
   if (!client) return;
   end('You stopped the training worker.');
   useLive.setState({ session: 'failed', running: false });
@@ -147,36 +147,36 @@ export function cancelStart(): void {
 }
 
 /** What runs begun from now on ask about, where they ask about a person's own facts. */
-export function giveFacts(own: Facts | null): void {
+export function setFacts(own: Facts | null): void {
   facts = own;
 }
 
 /** What runs begun from now on train on, where that is an environment that a person wrote: it is run as soon as one begins. */
-export function giveEnvironment(own: EnvironmentFile): void {
+export function setEnvironment(own: EnvironmentFile): void {
   environment = own;
 }
 
 /** Goes on, running, with another text of the environment that failed: from where the run is paused, else from the start. It is run. */
-export function goOnWith(file: EnvironmentFile): void {
+export function continueWithEnvironment(file: EnvironmentFile): void {
   environment = file;
   const paused = latestCheckpoint() ?? resuming?.run ?? null;
-  if (paused) startFrom(mendedRun(paused, file), resuming ?? {}, true);
+  if (paused) startFrom(withEnvironment(paused, file), resuming ?? {}, true);
   else start(true);
 }
 
 /** The environment that a person wrote and runs begun from now on train on; null before the first. */
-export const givenEnvironment = (): EnvironmentFile | null => environment;
+export const nextEnvironment = (): EnvironmentFile | null => environment;
 
 /** The checkpoint that runs begun from now on put adapters beside, where they learn beside one. */
-export function giveModel(given: PickedModel): void {
+export function setModel(given: PickedModel): void {
   base = given;
 }
 
 /** That checkpoint; null before the first. */
-export const givenModel = (): PickedModel | null => base;
+export const nextModel = (): PickedModel | null => base;
 
 /** The saved run that was asked for and waits for the checkpoint that it learns beside. */
-export const waitingRun = (): Resuming | null => waiting;
+export const pendingRun = (): Resuming | null => waiting;
 
 /** Back to update 0, not running. @public */
 export function reset(): void {
@@ -235,9 +235,9 @@ function spawn(): RunClient {
 }
 
 /** What the page makes of an event is in `runEvents.ts`; here is what the engine does with it. */
-function receive(event: ToldEvent): void {
+function receive(event: ForwardedEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event);
-  else hear(event, resuming, brought);
+  else applyEvent(event, resuming, brought);
   if (event.type === 'ready') {
     [resuming, waiting] = [null, null];
     sendChanges();

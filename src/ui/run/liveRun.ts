@@ -31,7 +31,7 @@ export function beginRun(
 ): void {
   listRun();
   log = new RunLog({ ...(resumed ? inItsPlace(resumed, copy) : freshRun(event, brought.environment)), ...brought });
-  log.hear(event);
+  log.add(event);
   const { config, series, changes } = log.run;
   showCurves(log.series);
   live.metrics = Object.fromEntries(Array.from(series, ([name, { latest = 0 }]) => [name, latest]));
@@ -74,7 +74,7 @@ function inItsPlace(resumed: Run, copy: boolean): Run {
 
 /** Takes an event of the run into its account; its numbers are put into the list before long. */
 export function growRun(event: TrainingEvent): void {
-  log?.hear(event);
+  log?.add(event);
   showFlags();
   if (event.type !== 'metrics') return;
   live.metrics = { ...live.metrics, ...event.values };

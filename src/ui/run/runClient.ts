@@ -5,11 +5,11 @@ import { noteFailure } from '../shell/newVersion.ts';
 import { watchWorker } from './workerWatch.ts';
 
 /** What a run tells: all its events but answers and signs of life, which the client keeps to itself. */
-export type ToldEvent = Exclude<RunEvent, { type: 'answer' | 'alive' }>;
+export type ForwardedEvent = Exclude<RunEvent, { type: 'answer' | 'alive' }>;
 
 /** Who is told of a run in a worker. */
 export interface RunListener {
-  readonly onEvent: (event: ToldEvent) => void;
+  readonly onEvent: (event: ForwardedEvent) => void;
   readonly onLoss: (message: string) => void; // the worker is gone, and why; told once, and never after `terminate`
   readonly onSilence: (silent: boolean) => void; // it has not answered for ten seconds; false: it does again
 }

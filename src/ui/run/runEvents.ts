@@ -3,14 +3,14 @@ import { warmStartRecipe } from '../../config/imitationRecipe.ts';
 import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
-import type { ToldEvent } from './runClient.ts';
+import type { ForwardedEvent } from './runClient.ts';
 import { edit, keepPlanned, nearestPreset, noteActing, noteBegun, useConfig } from '../knobs/configStore.ts';
 import { clearBatches, takeBatch, batchAtHand, isElsewhere, newestBatch } from './batches.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
 import { clearTimes, noteTimes } from '../profile/profileStore.ts';
 import type { Run } from '../../runs/run.ts';
-import { hasBegun } from '../../runs/standing.ts';
+import { hasBegun } from '../../runs/progressText.ts';
 import { noteUnfit } from '../resume/resumeOffers.ts';
 import { noteReplaced, noteResumed } from '../runs/saving.ts';
 import { beginRun, growRun } from './liveRun.ts';
@@ -27,9 +27,9 @@ let vocabulary: readonly string[] = []; // the run's words, by token id
 let acting: RunConfig | null = null; // the knobs of the update in progress; `applied` in the config store may already hold later ones
 
 /** The person's own facts and environment that a run uses. */
-export type Brought = Pick<Run, 'facts' | 'environment'>;
+export type OwnData = Pick<Run, 'facts' | 'environment'>;
 
-const NOTHING_BROUGHT: Brought = { facts: null, environment: null };
+const NOTHING_BROUGHT: OwnData = { facts: null, environment: null };
 
 /** The saved run that the page asked the worker to resume. */
 export interface Resuming {
@@ -42,10 +42,10 @@ export interface Resuming {
  * Writes one event of the worker into the stores. Numbers and curves are shown at the next `flush`; starts, pauses, errors and changed
  * knobs at once. `resuming` is the saved run that the page asked for, or null; `brought` holds the person's own data of that request.
  */
-export function hear(
-  event: Exclude<ToldEvent, { type: 'checkpoint' }>,
+export function applyEvent(
+  event: Exclude<ForwardedEvent, { type: 'checkpoint' }>,
   resuming: Resuming | null,
-  brought: Brought = NOTHING_BROUGHT,
+  brought: OwnData = NOTHING_BROUGHT,
 ): void {
   if (event.type !== 'ready') growRun(event);
   switch (event.type) {
@@ -118,7 +118,7 @@ function stands({ running, update, finished }: Extract<RunEvent, { type: 'runnin
 }
 
 /** Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved record. */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, brought: Brought): void {
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, brought: OwnData): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);

@@ -6,7 +6,7 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/runs.css';
 import { chooseFile } from '../checkpoints/importFolder.ts';
-import { OnlyRun } from './OnlyRun.tsx';
+import { SingleRun } from './SingleRun.tsx';
 import { OpenRuns } from './OpenRuns.tsx';
 import { RunCurves } from './RunCurves.tsx';
 import { RunRow } from './RunRow.tsx';
@@ -41,7 +41,7 @@ export function Runs() {
           <OpenRuns />
           <Deleted />
           {runs.length === 0 ? <Empty /> : runs.map((run) => <RunRow key={run.id} run={run} />)}
-          {runs.length === 1 && runs[0] && <OnlyRun run={runs[0]} />}
+          {runs.length === 1 && runs[0] && <SingleRun run={runs[0]} />}
         </section>
         <RunCurves />
       </main>

@@ -1,6 +1,6 @@
 import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
-import { standingOf } from '../../runs/standing.ts';
+import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -102,8 +102,8 @@ export function forgetLatest(): void {
 }
 
 /** Where that stands, in words; null if there is none. */
-export function latestStanding(): string | null {
-  return latest && standingOf(latest.run);
+export function latestSaveText(): string | null {
+  return latest && runProgressText(latest.run);
 }
 
 /** Another run takes over: the one before it can be brought back, if it is known as it was. Call it before its curves are cleared. */

@@ -1,6 +1,6 @@
 import type { Ref } from 'react';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
-import { viewUpTo } from '../drawings/upTo.ts';
+import { viewUpTo } from '../drawings/viewUpTo.ts';
 import { ASKED, outcome } from '../stage/Board.tsx';
 import { isOver, type Play, turnAt } from '../stage/play.ts';
 import { CARD, CardFrame, PAD } from './CardFrame.tsx';

@@ -3,14 +3,14 @@ import { visible } from '../../base/visible.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { givenEnvironment } from '../run/engine.ts';
+import { nextEnvironment } from '../run/engine.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 
 /** Says that a link doesn't hold the environment that a person wrote, and how to send it. Renders nothing if the run trains on another environment. */
 export function OwnEnvironment() {
   const own = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
   if (!own) return null;
-  const file = givenEnvironment();
+  const file = nextEnvironment();
   const server = serverNamed(file);
   if (server !== null) {
     return (

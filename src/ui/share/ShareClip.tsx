@@ -13,7 +13,7 @@ import { type DuelMoment, duelFrames, duelInView } from './duel.ts';
 import { DuelCard } from './DuelCard.tsx';
 import { keptBatches } from './keptBatches.ts';
 import type { Moment } from './moment.ts';
-import { NoMoment } from './NoMoment.tsx';
+import { NothingToDraw } from './NothingToDraw.tsx';
 import { readableAddress } from './sharedAddress.ts';
 
 type Of = 'rollout' | 'training' | 'duel';
@@ -36,7 +36,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const [outcome, setOutcome] = useState('');
   const work = useRef<AbortController>(null);
   useEffect(() => () => work.current?.abort(new Error('The dialog was closed.')), []);
-  if (!filmed) return <NoMoment />;
+  if (!filmed) return <NothingToDraw />;
 
   const draw: DrawMoment<Moment | DuelMoment> = async (next, scale) => {
     flushSync(() => setFilmed(next));

@@ -8,7 +8,7 @@ import { ChangedRun } from './ChangedRun.tsx';
 import { CopyField } from './CopyField.tsx';
 import { OwnEnvironment } from './OwnEnvironment.tsx';
 import { linkedRun } from './linkedRun.ts';
-import { lookedAt, pageAddress, sharedHash } from './sharedAddress.ts';
+import { shownSelection, pageAddress, sharedHash } from './sharedAddress.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   controls: 'all controls',
@@ -32,7 +32,7 @@ export function ShareLink() {
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
   const [exact, setExact] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
-  const selected = { ...lookedAt(), hide };
+  const selected = { ...shownSelection(), hide };
   const hash = sharedHash(exact && named ? { ...linked, begun: named } : linked, selected);
   return (
     <>

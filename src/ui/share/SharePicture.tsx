@@ -4,14 +4,14 @@ import { pngOf, standAlone } from '../export/svg.ts';
 import { Card } from './Card.tsx';
 import { CARD } from './CardFrame.tsx';
 import type { Moment } from './moment.ts';
-import { NoMoment } from './NoMoment.tsx';
+import { NothingToDraw } from './NothingToDraw.tsx';
 import { readableAddress } from './sharedAddress.ts';
 
 /** The moment in view as a picture: drawn here, copied or saved as PNG. */
 export function SharePicture({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
   const [outcome, setOutcome] = useState('');
-  if (!moment) return <NoMoment />;
+  if (!moment) return <NothingToDraw />;
   const png = async () => {
     if (!card.current) throw new Error('The picture is not drawn yet.');
     return pngOf(standAlone(card.current, CARD.width, CARD.height), 1);

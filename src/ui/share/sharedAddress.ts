@@ -12,7 +12,7 @@ import type { LinkedRun } from './linkedRun.ts';
 export const pageAddress = (): string => `${location.origin}${location.pathname}`;
 
 /** What is looked at. A recorded rollout is of the recorded update in view; one of a run of the run's, held or not. */
-export function lookedAt(): Selected {
+export function shownSelection(): Selected {
   const selected = selectedOf(useSelection.getState());
   if (currentRoute() === 'stage') return selected; // it shows a task and an agent of its own
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
@@ -23,7 +23,7 @@ export function lookedAt(): Selected {
 }
 
 /** What follows the page's address in a link to what is seen. */
-export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = lookedAt()): string {
+export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = shownSelection()): string {
   return hashOf(begun, currentRoute(), selected, sharedSubpath(), changes);
 }
 

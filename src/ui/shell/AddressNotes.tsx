@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
-import { said } from '../../config/configProblem.ts';
+import { problemText } from '../../config/configProblem.ts';
 import { missingTargets } from './missingTargets.ts';
 import { wordsOf } from '../../runs/change.ts';
 import { dropPlanned, useConfig } from '../knobs/configStore.ts';
@@ -16,7 +16,7 @@ import { whole } from '../parts/numberText.ts';
 export function AddressNotes() {
   const corrections = useConfig((s) => s.corrections);
   const inLab = useRoute() === 'lab'; // the controls say it there
-  const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(said))));
+  const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(problemText))));
   const absent = useAbsent();
   const planned = usePlanned();
   const [read, setRead] = useState<typeof planned>(null);

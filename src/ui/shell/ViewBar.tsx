@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useAddress } from '../address/address.ts';
 import { useRoute } from '../address/route.ts';
-import { hasHistory, PLACES, SCREENS, viewsBeside } from '../address/screens.ts';
+import { hasHistory, PLACES, SCREENS, siblingViews } from '../address/screens.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { fold, useFolds } from './folds.ts';
@@ -26,7 +26,7 @@ export function ViewBar() {
   const address = useAddress();
   const tab = useSelection((s) => s.tab);
   const { place } = SCREENS[route];
-  const views = viewsBeside(route);
+  const views = siblingViews(route);
   if (views.length < 2) return null;
   const open = (next: Tab) => {
     useSelection.setState({ tab: next });

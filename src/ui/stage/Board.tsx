@@ -2,11 +2,11 @@ import { useRef } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
-import { viewUpTo } from '../drawings/upTo.ts';
+import { viewUpTo } from '../drawings/viewUpTo.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../parts/countText.ts';
 import { useSize } from '../parts/useSize.ts';
-import { type Fared, isOver, type Play, turnAt } from './play.ts';
+import { type SideResult, isOver, type Play, turnAt } from './play.ts';
 import { TokenLine } from './TokenLine.tsx';
 
 interface Props {
@@ -25,12 +25,12 @@ export const WIDE = 1.4;
 export const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
 /** How a play went, in words. */
-export function outcome({ success, turns }: Fared): string {
+export function outcome({ success, turns }: SideResult): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
 }
 
 /** The same with its sign. */
-export function Outcome(fared: Fared) {
+export function Outcome(fared: SideResult) {
   return (
     <>
       <Icon name={fared.success ? 'check' : 'cross'} /> {outcome(fared)}

@@ -5,10 +5,10 @@ import type { Recording } from '../../runs/recording.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSize } from '../parts/useSize.ts';
-import { type Table, useGame, write } from '../play/game.ts';
+import { type GameState, useGame, write } from '../play/game.ts';
 import { Board, outcome, Outcome, WIDE } from './Board.tsx';
 import { beginContest, choicesOf, endContest, nextRound, useContest, winner } from './contest.ts';
-import type { Fared } from './play.ts';
+import type { SideResult } from './play.ts';
 import { useStage, WHOLE } from './stageStore.ts';
 
 interface Props {
@@ -64,12 +64,12 @@ export function Contest({ recording, own }: Props) {
 }
 
 /** How the reader fared; null before the end. */
-function faredAt({ played: { stop, success, paid } }: Table): Fared | null {
+function faredAt({ played: { stop, success, paid } }: GameState): SideResult | null {
   return stop === null ? null : { success, turns: paid.length };
 }
 
 interface ReaderProps {
-  readonly table: Table | null;
+  readonly table: GameState | null;
   readonly config: RunConfig;
   readonly won: boolean; // the round
 }
@@ -124,7 +124,7 @@ const ARROWS: Readonly<Record<string, string>> = {
 };
 
 /** What can be chosen next, a button each: the numbers of the line, the ways of a walk, what can be looked up. */
-function Pad({ table }: { readonly table: Table | null }) {
+function Pad({ table }: { readonly table: GameState | null }) {
   const choices = table ? choicesOf(table) : [];
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

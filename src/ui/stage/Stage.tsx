@@ -5,7 +5,7 @@ import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/stage.css';
 import '../styles/replay.css';
-import { goOn, pause } from '../replay/player.ts';
+import { resumePlayback, pause } from '../replay/player.ts';
 import { useSubpath } from '../address/route.ts';
 import { Duel } from './Duel.tsx';
 import { useRecording } from './shownRecording.ts';
@@ -75,7 +75,7 @@ function useStillReplay(): void {
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     pause();
     return () => {
-      if (!still) goOn();
+      if (!still) resumePlayback();
     };
   }, []);
 }

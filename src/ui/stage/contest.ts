@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
-import { playTask, type Table, useGame, write } from '../play/game.ts';
+import { playTask, type GameState, useGame, write } from '../play/game.ts';
 import { reply } from '../run/inspect.ts';
 import { question } from '../run/transport.ts';
-import { type Fared, type Play, playOf } from './play.ts';
+import { type SideResult, type Play, playOf } from './play.ts';
 import { followedSeeds, otherSeeds } from './recordedTasks.ts';
 
 interface ContestState {
@@ -18,14 +18,17 @@ interface ContestState {
 export const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 } }));
 
 /** The winner of a round: the one who solved it, or if both did, the one who took fewer turns; null for a draw. */
-export function winner(reader: Fared, agent: Fared): 'reader' | 'agent' | null {
-  const turns = ({ success, turns: taken }: Fared) => (success ? taken : Infinity);
+export function winner(reader: SideResult, agent: SideResult): 'reader' | 'agent' | null {
+  const turns = ({ success, turns: taken }: SideResult) => (success ? taken : Infinity);
   if (turns(reader) === turns(agent)) return null;
   return turns(reader) < turns(agent) ? 'reader' : 'agent';
 }
 
 /** The words that can be written next. Empty if there is only one: it is written automatically. */
-export function choicesOf({ vocabulary, played }: Table): readonly { readonly id: number; readonly word: string }[] {
+export function choicesOf({
+  vocabulary,
+  played,
+}: GameState): readonly { readonly id: number; readonly word: string }[] {
   if (played.stop !== null || played.legal.length < 2) return [];
   return played.legal.map((id) => ({ id, word: played.names.get(id) ?? vocabulary[id] ?? '' }));
 }
@@ -62,7 +65,7 @@ export function endContest(): void {
   unfollow = null;
 }
 
-async function finish(table: Table, recording: Recording, config: RunConfig, seed: number, own: boolean) {
+async function finish(table: GameState, recording: Recording, config: RunConfig, seed: number, own: boolean) {
   endContest();
   const { round } = useContest.getState();
   const agent = own ? await ownPlay(seed, config) : recordedPlay(recording, seed);

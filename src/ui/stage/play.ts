@@ -3,7 +3,7 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
 /** How one side fared at a task. */
-export interface Fared {
+export interface SideResult {
   readonly success: boolean;
   readonly turns: number;
 }

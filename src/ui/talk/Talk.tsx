@@ -67,7 +67,7 @@ export function Talk() {
           </p>
         </div>
         {voices.length > 0 && (
-          <div className="talk-said">
+          <div className="talk-answers">
             <Steps said={voices.map(({ its }) => its)} />
             <div className="talk-voices" data-voices={voices.length}>
               {voices.map(({ voice, its }) => (
@@ -103,7 +103,7 @@ function NobodyYet({ starting }: { readonly starting: boolean }) {
 
 function Empty() {
   return (
-    <p className="empty talk-said">
+    <p className="empty talk-answers">
       Ask something. The agent plays the task with its tools, word by word, and you can inspect the alternatives to each
       word.
     </p>

@@ -10,7 +10,7 @@ import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { turnsUpTo } from '../rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
 import { type Look, onceEach } from '../rollout/tokenLook.ts';
-import { type Around, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { type SpokenTurn, shownUpTo, useTalk } from './talkStore.ts';
 
@@ -112,7 +112,7 @@ function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
 }
 
 /** What each turn was paid, where the environment knows what is right. */
-function paidTurns({ source: { batch }, judged }: SpokenTurn): Around {
+function paidTurns({ source: { batch }, judged }: SpokenTurn): TokenAnnotations {
   return {
     heading: 'h4',
     chip: ({ spans }) => {

@@ -27,7 +27,7 @@ const ABI = '2026_0'; // of Pyodide 314, which asks a list of packages for it
  * Puts into a bare realm what Pyodide asks for, as it does in a JavaScript shell: two files, a clock, and random bytes, which are the same
  * each time.
  */
-export function furnish({ machine, library }: PythonFiles, now: () => number): void {
+export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => number): void {
   const files = new Map([
     ['/pyodide.asm.wasm', machine],
     ['/python_stdlib.zip', library],
@@ -97,18 +97,18 @@ function base64(count: number, next: () => number): string {
 /** Answers the host from now on. It never comes back: what waits for this thread's next turn waits for ever. */
 export function serveForever(
   answer: Answer,
-  { say, hear, waitForever }: Pick<typeof Talking, 'say' | 'hear' | 'waitForever'>,
+  { sendText, receiveText, waitForever }: Pick<typeof Talking, 'sendText' | 'receiveText' | 'waitForever'>,
   talk: Talking.Talk,
 ): never {
   const wait = waitForever(talk);
   for (;;) {
-    const asked = hear(talk, Infinity, wait);
+    const asked = receiveText(talk, Infinity, wait);
     let told: string;
     try {
       told = answer(asked);
     } catch (error) {
       told = JSON.stringify({ ended: String(error) });
     }
-    say(talk, told, wait);
+    sendText(talk, told, wait);
   }
 }

@@ -4,7 +4,7 @@ import type { Parameter } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
 import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
 import { checkedReplies } from './checkedReplies.ts';
-import { hear, newTalkMemory, Place, say, type Talk, talkOf } from './sharedTalk.ts';
+import { receiveText, newTalkMemory, Place, sendText, type Talk, talkOf } from './sharedTalk.ts';
 
 /** A thread that Python runs in. */
 export interface PythonThread {
@@ -169,8 +169,8 @@ class Interpreter {
       }
     };
     try {
-      say(this.#talk, JSON.stringify(what), waitWhile);
-      const told: unknown = JSON.parse(hear(this.#talk, MOST_REPLY, waitWhile));
+      sendText(this.#talk, JSON.stringify(what), waitWhile);
+      const told: unknown = JSON.parse(receiveText(this.#talk, MOST_REPLY, waitWhile));
       if (isRecord(told) && typeof told['ended'] === 'string') {
         throw new EndedError(`was stopped: ${visible(told['ended'], 200)}`);
       }

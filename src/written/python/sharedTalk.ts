@@ -37,7 +37,7 @@ export function waitForever({ header }: Talk): WaitWhile {
 }
 
 /** Hands a text to the other side, in parts where it is long. */
-export function say({ side, header, bytes }: Talk, text: string, waitWhile: WaitWhile): void {
+export function sendText({ side, header, bytes }: Talk, text: string, waitWhile: WaitWhile): void {
   const whole = new TextEncoder().encode(text);
   for (let from = 0, last = false; !last;) {
     const part = whole.subarray(from, from + bytes.length);
@@ -53,7 +53,7 @@ export function say({ side, header, bytes }: Talk, text: string, waitWhile: Wait
 }
 
 /** Waits for a text of the other side. Throws RangeError where it is longer than `most` bytes. */
-export function hear({ side, header, bytes }: Talk, most: number, waitWhile: WaitWhile): string {
+export function receiveText({ side, header, bytes }: Talk, most: number, waitWhile: WaitWhile): string {
   const other = STATES[side === 'host' ? 'thread' : 'host'];
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -54,10 +54,10 @@ for (const [form, knobs] of Object.entries(CASES)) {
   const config = parseConfig({ ...COMMON, ...knobs });
   const log = new RunLog(bareRun({ id: 1, name: form, started: '2026-01-02T03:04:05.000Z', begun: config }));
   const host = await nodeHost(false);
-  const session = await openSession(config, host, (event) => event.type === 'ready' && log.hear(event));
+  const session = await openSession(config, host, (event) => event.type === 'ready' && log.add(event));
   for await (const event of session.events) {
     if (event.type === 'answer' || event.type === 'checkpoint' || event.type === 'alive') continue;
-    log.hear(event);
+    log.add(event);
     if (log.finished) break;
   }
   const run = packedRun({ ...log.run, checkpoint: await session.checkpoint() });

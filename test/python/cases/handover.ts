@@ -108,7 +108,7 @@ const host: Host = {
   gpu: undefined,
   shippedFile: (file) => Promise.resolve(new Uint8Array(readFileSync(path.join('public', file))).buffer),
   now: () => 0,
-  breathe: () => Promise.resolve(),
+  yieldToEvents: () => Promise.resolve(),
 };
 const TINY = {
   layers: 1,

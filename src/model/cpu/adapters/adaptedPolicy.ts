@@ -36,7 +36,7 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
   /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */
-  readonly breathe?: () => Promise<void>;
+  readonly yieldToEvents?: () => Promise<void>;
 }
 
 const rest = () => Promise.resolve();
@@ -102,8 +102,8 @@ export class AdaptedPolicy extends AdapterPolicy {
       between: options.between ?? rest,
     };
     const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), plan.drawing);
-    const { breathe = rest } = options;
-    const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, breathe);
+    const { yieldToEvents = rest } = options;
+    const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, yieldToEvents);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.reset(seed);
   }

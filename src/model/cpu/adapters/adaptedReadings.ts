@@ -1,7 +1,7 @@
 import type { AttentionView } from '../../../domain/readings.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { ofLast } from '../attentionMaps.ts';
-import { beginningOf } from '../beginning.ts';
+import { rowPrefix } from '../rowPrefix.ts';
 import type { Real } from '../real.ts';
 import { type AdaptedLearner, steps } from './adaptedLearner.ts';
 import type { TokenTree } from './tokenTree.ts';
@@ -36,7 +36,7 @@ export async function adaptedAttention(
 
 /** The beginning of a row as a tree in which nothing is scored; what the room held of a scoring is gone. */
 function beginning({ batch, scored }: AdaptedLearner, row: number, count: number): TokenTree {
-  const packed = beginningOf(batch, row, count);
+  const packed = rowPrefix(batch, row, count);
   scored.tree = null;
   const none = new Int32Array();
   return {

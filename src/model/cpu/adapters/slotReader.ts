@@ -16,24 +16,24 @@ export class SlotReader implements RowReader {
   readonly #batch: Batch;
   readonly #network: TextNetwork<Real>;
   readonly #head: Real; // (V, d)
-  readonly #breathe: () => Promise<void>;
+  readonly #yieldToEvents: () => Promise<void>;
   readonly #arithmetic: Arithmetic;
   readonly #hidden: Real; // (B, d) after each row's last token
   readonly #gathered: Real; // (B, d)
 
-  /** `breathe` runs between pieces of a long text. */
+  /** `yieldToEvents` runs between pieces of a long text. */
   constructor(
     batch: Batch,
     network: TextNetwork<Real>,
     { head }: Trunk,
     arithmetic: Arithmetic,
-    breathe: () => Promise<void>,
+    yieldToEvents: () => Promise<void>,
   ) {
     const { model, reals } = arithmetic;
     this.#batch = batch;
     this.#network = network;
     this.#head = head;
-    this.#breathe = breathe;
+    this.#yieldToEvents = yieldToEvents;
     this.#arithmetic = arithmetic;
     this.#hidden = reals(batch.rows * model.hidden_size);
     this.#gathered = reals(batch.rows * model.hidden_size);
@@ -78,7 +78,7 @@ export class SlotReader implements RowReader {
         if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
     };
-    await this.#network.runWithBreaks(following, last, this.#breathe);
+    await this.#network.runWithBreaks(following, last, this.#yieldToEvents);
     gatherRows(this.#gathered, this.#hidden, Int32Array.from(active), active.length, d);
     matmulNT(logits, this.#gathered, this.#head, active.length, model.vocab_size, d);
   }

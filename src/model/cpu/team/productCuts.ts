@@ -1,6 +1,6 @@
 import { BLOCK, INTEGERS } from '../wasm/integerBlocks.ts';
 import { WIDENED_BYTES } from '../wasm/integerProductsOfMany.ts';
-import { type Lying, PANEL_BYTES } from '../wasm/panelKernels.ts';
+import { type WeightLayout, PANEL_BYTES } from '../wasm/panelKernels.ts';
 import { FLOAT_BYTES } from '../wasm/packedKernels.ts';
 import { BYTES, type Cutter, unitsOf } from './cut.ts';
 import type { Part } from './team.ts';
@@ -46,7 +46,7 @@ const PANEL = 12;
 
 /** A product by panels; a thread lays out the panels of the columns it computes. */
 const panels =
-  (lying: Lying): Cutter =>
+  (lying: WeightLayout): Cutter =>
   (...given) => {
     const [y, yRow, x, w, wRow, n, o, k, room] = given as [
       ...[number, number, number, number, number],

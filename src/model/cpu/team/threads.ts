@@ -34,7 +34,7 @@ export function threadsFor(cores: number): number {
 }
 
 /** One thread, which is the default. */
-export const alone = (why: string): Threads => ({
+export const oneThread = (why: string): Threads => ({
   count: 1,
   why,
   start: () => {

@@ -39,7 +39,7 @@ const below = (j: Integer, count: Integer) =>
 type Place = (j: Integer) => Value<'i32'>;
 
 /** The addresses of the keys of a query, whose first key has index `first`; see `attend`. */
-function placesOf(f: Routine, lying: Lying, table: Integer, first: Integer, stride: Integer): Place {
+function placesOf(f: Routine, lying: KeyLayout, table: Integer, first: Integer, stride: Integer): Place {
   if (lying === 'Rows') {
     const start = f.let(times(first, stride));
     return (j) => plus(start, times(j, stride));
@@ -79,7 +79,7 @@ const inRegisters = <T>(parts: readonly T[], most: number): readonly (readonly T
   Array.from({ length: Math.ceil(parts.length / most) }, (_, i) => parts.slice(i * most, (i + 1) * most));
 
 /** How queries find their keys: those of a row one after the other, or each by the table that says where it lies. */
-export type Lying = 'Rows' | 'Table';
+export type KeyLayout = 'Rows' | 'Table';
 
 /**
  * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: the rows of k and v from
@@ -87,7 +87,7 @@ export type Lying = 'Rows' | 'Table';
  * Where `kept` is not 0, the probabilities go there, count numbers for each query and head in turn. `scores` is room for the
  * longest count and three more. Strides in bytes.
  */
-export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
+export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: KeyLayout, isFused: boolean) =>
   routine(
     ['out', 'kept', 'q', 'qStride', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
     `attend${lying}`,
@@ -143,7 +143,7 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
  * in `attend`. Only of the heads from `from` on and before `to`: no others touch what those that read the same keys write.
  */
-export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
+export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: KeyLayout, isFused: boolean) =>
   routine(
     ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
     `attendBackward${lying}`,

@@ -36,13 +36,13 @@ const ROWS = 3;
 export const PANEL_BYTES = WIDTHS[0] * DEPTH * 4;
 
 /** How w lies: `NT` (o,k), its rows along k; `NN` (k,o), along o. */
-export type Lying = 'NT' | 'NN';
+export type WeightLayout = 'NT' | 'NN';
 
 /** What `panelProduct` is given; rows in bytes from one to the next, those of x are k float32s. */
 const GIVEN = ['y', 'yRow', 'x', 'w', 'wRow', 'n', 'o', 'k', 'room'] as const;
 
 /** The product by panels; `isFused`: each product and sum rounded once, where the processor does so. Any part of the columns may be asked for by itself. */
-export const panelProduct = (lying: Lying, isFused: boolean) =>
+export const panelProduct = (lying: WeightLayout, isFused: boolean) =>
   routine(GIVEN, `panels${lying}`, (f, { y, yRow, x, w, wRow, n, o, k, room }) => {
     const xRow = f.let(times(k, 4));
     f.loop(0, k, DEPTH, (first) => {

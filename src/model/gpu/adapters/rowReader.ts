@@ -4,7 +4,7 @@ import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { write } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
 import { Places } from '../text/places.ts';
-import type { Runner, Seat } from '../text/runner.ts';
+import type { Runner, TokenPlace } from '../text/runner.ts';
 import type { TextTensors } from '../text/textTensors.ts';
 
 /**
@@ -54,7 +54,7 @@ export class DeviceRowReader {
   }
 
   /** Tokens that have to be read before each row's last one; rows that begin alike have the places of what they share. */
-  #seatsBeforeLast(active: readonly number[]): Seat[] {
+  #seatsBeforeLast(active: readonly number[]): TokenPlace[] {
     const { lengths } = this.#batch;
     const fresh = active.filter((row) => this.#places.held(row) === 0);
     const held = Array.from(lengths.keys()).filter((row) => this.#places.held(row) > 0);
@@ -76,7 +76,7 @@ export class DeviceRowReader {
   }
 
   /** Gives a row places up to a position, and tells the device those from `tell` on; the seats from `from` on. */
-  #extended(row: number, to: number, tell: number, from: number): Seat[] {
+  #extended(row: number, to: number, tell: number, from: number): TokenPlace[] {
     this.#hold(row, to, tell);
     const text = this.#text(row);
     return Array.from({ length: Math.max(0, to - from) }, (_, i) => {

@@ -7,7 +7,7 @@ import { passFor, type Pass } from './passes.ts';
 import { CHUNK, MOST_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
 
 /** A token that goes through the network. */
-export interface Seat {
+export interface TokenPlace {
   readonly token: number;
   readonly position: number;
   readonly row: number;
@@ -41,7 +41,7 @@ export class Runner {
   }
 
   /** Keeps keys and values of these tokens, in chunks in their order; resolves when the device has. */
-  async prefill(seats: readonly Seat[]): Promise<void> {
+  async prefill(seats: readonly TokenPlace[]): Promise<void> {
     const most = this.#tensors.seatsOf.prefill;
     for (let at = 0; at < seats.length; at += most) {
       const chunk = seats.slice(at, at + most);
@@ -54,7 +54,7 @@ export class Runner {
   }
 
   /** Draws up to `steps` tokens for each seat; gives each one's ids and log-probabilities. */
-  async draw(seats: readonly Seat[], steps: number) {
+  async draw(seats: readonly TokenPlace[], steps: number) {
     const { drawn } = this.#tensors;
     const pass = this.#fill(seats);
     const words = await this.#read(drawn, (encoder) => {
@@ -77,7 +77,7 @@ export class Runner {
   }
 
   /** The `count` likeliest tokens after each seat's, with log-probabilities. */
-  async likeliest(seats: readonly Seat[], count: number) {
+  async likeliest(seats: readonly TokenPlace[], count: number) {
     const pass = this.#fill(seats);
     const words = await this.#read(this.#tensors.found, (encoder) => {
       encodeLogits(pass, encoder);
@@ -94,7 +94,7 @@ export class Runner {
   }
 
   /** log p of a target after each seat's token. */
-  async score(seats: readonly Seat[], targets: readonly number[]): Promise<readonly number[]> {
+  async score(seats: readonly TokenPlace[], targets: readonly number[]): Promise<readonly number[]> {
     const pass = this.#fill(seats);
     write(this.#gpu, this.#tensors.targets, Uint32Array.from(targets));
     const words = await this.#read(this.#tensors.scored, (encoder) => {
@@ -105,7 +105,7 @@ export class Runner {
   }
 
   /** The logits (n,V) after each seat's token. */
-  async logits(seats: readonly Seat[]): Promise<Float32Array> {
+  async logits(seats: readonly TokenPlace[]): Promise<Float32Array> {
     const pass = this.#fill(seats);
     const { logits } = this.#tensors;
     const V = logits.shape[1]!;
@@ -133,7 +133,7 @@ export class Runner {
   }
 
   /** Writes seats, and gives the pass that takes them. */
-  #fill(seats: readonly Seat[]): Pass {
+  #fill(seats: readonly TokenPlace[]): Pass {
     const pass = passFor(this.#passes, seats.length);
     const words = new Uint32Array(pass.seats * WORDS).fill(EMPTY_SEAT);
     for (const [i, { token, position, row, left }] of seats.entries()) {

@@ -14,13 +14,13 @@ const LEAST_TIMED = 500; // ms
 /** Tokens of a pass of a whole batch; few, so that its activations stay small beside the weights. */
 const MOST_TOKENS = 1024;
 
-type ReaderHost = Pick<Host, 'breathe' | 'now' | 'threads'>;
+type ReaderHost = Pick<Host, 'yieldToEvents' | 'now' | 'threads'>;
 
 /**
  * Policies with a run's adapters and its checkpoint's weights a second time, to answer questions with: on the CPU whatever the run computes on, and
  * one at a time, for each takes the whole model. They stop for the event loop between layers, so the run goes on meanwhile.
  */
-export class BesideReaders {
+export class AnsweringPolicies {
   readonly #base: Pick<BaseCheckpoint, 'weights'>;
   readonly #adapters: AdapterConfig;
   readonly #host: ReaderHost;
@@ -39,16 +39,23 @@ export class BesideReaders {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/cpuAdaptedPolicy.ts');
-    const { breathe, threads } = this.#host;
-    const options = { seed, reason: '', between: breathe, breathe, ...(threads && { threads }), ...roomOf(spec) };
+    const { yieldToEvents, threads } = this.#host;
+    const options = {
+      seed,
+      reason: '',
+      between: yieldToEvents,
+      yieldToEvents,
+      ...(threads && { threads }),
+      ...roomOf(spec),
+    };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);
     this.#open = { policy, math, rows: spec.rows };
     return policy;
   }
 
   /** Lets the event loop run. */
-  breathe(): Promise<void> {
-    return this.#host.breathe();
+  yieldToEvents(): Promise<void> {
+    return this.#host.yieldToEvents();
   }
 
   /** What it takes to open one, and to run `tokens` tokens through its network; what is open already takes no more memory. */

@@ -1,7 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { paid } from '../parts/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import type { Around } from './TokenView.tsx';
+import type { TokenAnnotations } from './TokenView.tsx';
 
 interface Row {
   readonly batch: BatchView;
@@ -12,7 +12,7 @@ interface Row {
 }
 
 /** What is said around the tokens of a row that was trained on: rewards, what isn't trained, how it ended. */
-export function saidAround({ batch, row, length, stop, isExample = false }: Row): Around {
+export function rowAnnotations({ batch, row, length, stop, isExample = false }: Row): TokenAnnotations {
   const from = row * batch.length;
   return {
     heading: 'h3',

@@ -10,7 +10,7 @@ interface Turned {
 }
 
 /** The knob that was changed last in the run under way, with its value before; null if none was changed. */
-export function lastTurned(): Turned | null {
+export function lastChangedKnob(): Turned | null {
   const run = currentRun();
   const last = live.flags.at(-1);
   if (!run || !last || !isExact(last)) return null;

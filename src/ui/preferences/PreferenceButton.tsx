@@ -4,7 +4,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 
 /** From the reward knobs to the preferences; without a reward model it can be asked for here. */
-export function PreferenceDoor() {
+export function PreferenceButton() {
   const on = useConfig((s) => s.wanted.rewardModel === 'on');
   return (
     <div className="row preference-door">

@@ -1,15 +1,15 @@
 import { type EnvironmentFile, environmentSum } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { givenEnvironment, goOnWith } from '../run/engine.ts';
+import { nextEnvironment, continueWithEnvironment } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
 import { goToLine, place, useEnvironment } from './environmentStore.ts';
 
 /** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
-export function MendFault({ inEditor = false }: { readonly inEditor?: boolean }) {
+export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
   const mended = useEnvironment((s) => s.file);
-  const failed = givenEnvironment();
+  const failed = nextEnvironment();
   const isProgram = serverNamed(mended) === null; // an address is connected to by its own press alone
   const isMended = failed !== null && mended.name === failed.name && environmentSum(mended) !== environmentSum(failed);
   const differs = isMended && isProgram;
@@ -34,13 +34,13 @@ export function MendFault({ inEditor = false }: { readonly inEditor?: boolean })
 }
 
 function goOn({ name, text }: EnvironmentFile): void {
-  goOnWith({ name, text });
+  continueWithEnvironment({ name, text });
   location.assign('#/lab');
 }
 
 /** Shows the file that failed in the editor, unless a version of it is already open there. */
 function openEditor(line: number | null): void {
-  const failed = givenEnvironment();
+  const failed = nextEnvironment();
   const { file } = useEnvironment.getState();
   if (failed && failed.name !== file.name) place(failed, false);
   if (line !== null) goToLine(line);

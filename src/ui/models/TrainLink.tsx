@@ -3,7 +3,7 @@ import { useAddress } from '../address/address.ts';
 import { NoTemplate } from './TrainIt.tsx';
 
 /** Leads from a model to the screen that trains it. */
-export function TrainDoor({ card }: { readonly card: ModelCard }) {
+export function TrainLink({ card }: { readonly card: ModelCard }) {
   const address = useAddress();
   if (card.template === 'none') return <NoTemplate />;
   return (

@@ -1,6 +1,6 @@
 import type { RunIdentity, RunResult } from '../experiments/runResult.ts';
 import { ArmQueue } from '../runs/armQueue.ts';
-import { runApart, type UpdateMessage } from './oneRun.ts';
+import { runInProcess, type UpdateMessage } from './oneRun.ts';
 
 interface RunsApart<R extends RunIdentity> {
   readonly jobs: number; // runs at a time
@@ -15,13 +15,13 @@ interface RunsApart<R extends RunIdentity> {
  * Trains runs in their order, each in a process of its own. Resolves once none is left, or when the signal says so. If a result can't be
  * kept, it ends the runs under way and rejects.
  */
-export function runsApart<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
+export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
   const { jobs, signal, onUpdate, keep, onDone, onFailure } = options;
   return new Promise((resolve, reject) => {
     const open = () => {
       const ending = new AbortController();
       const train = async (run: R, tell: (message: UpdateMessage) => void) => {
-        const result = await runApart(run, tell, ending.signal);
+        const result = await runInProcess(run, tell, ending.signal);
         try {
           await keep(run, result);
         } catch (reason) {

@@ -6,7 +6,7 @@ import { differences, nearestPreset, presetConfig } from '../knobs/configStore.t
 import { knobText } from '../../config/knobText.ts';
 
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
-export function OnlyRun({ run }: { readonly run: Run }) {
+export function SingleRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
   const own = presetConfig(preset);
   const changed = differences(own, run.begun);

@@ -23,7 +23,7 @@ export interface PlaySetup {
  * policy or draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. A turn that was typed is
  * answered as the ids it is. What cannot be is `refused`, with the reason.
  */
-export function openTable(): (task: PlayedTask, setup?: PlaySetup) => Answer {
+export function openGame(): (task: PlayedTask, setup?: PlaySetup) => Answer {
   let open: (Required<PlaySetup> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
   const envOf = (config: RunConfig, setup: Required<PlaySetup>): ToolEnv => {
     const { facts, chatTokenizer, written } = setup;

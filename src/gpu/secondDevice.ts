@@ -6,7 +6,7 @@ import { Pipelines, type PipelineEntry } from './pipelines.ts';
  * A second device that uses pipelines once, for the first one's good. Where a driver compiles at first use, in one thread a device,
  * and devices share what it caches, two threads compile. Where they share nothing, nothing is lost but a thread's time.
  */
-export class Companion {
+export class SecondDevice {
   private readonly gpu: Gpu;
   private readonly firstUse: FirstUse;
   private readonly twins: ReadonlyMap<PipelineEntry, PipelineEntry>; // of the first device's entries
@@ -18,7 +18,7 @@ export class Companion {
   }
 
   /** Opens a device beside `gpu` and makes pipelines of its entries there; null where there is no second device. */
-  static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<Companion | null> {
+  static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<SecondDevice | null> {
     const other = await gpu.another().catch(() => null);
     if (!other) return null;
     const pipelines = new Pipelines(other);
@@ -27,7 +27,7 @@ export class Companion {
       twin.pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
       return [entry, twin] as const;
     });
-    return new Companion(other, new Map(await Promise.all(making)));
+    return new SecondDevice(other, new Map(await Promise.all(making)));
   }
 
   /** Resolves when a pipeline was used, or cannot be. */

@@ -11,7 +11,7 @@ const LOOK_MS = 50;
  * Pauses the run of the lab. Resolves with the run as it can be gone on with, and its newest batch; null if it has no finished update,
  * fails, or doesn't hand out its state in time.
  */
-export async function runAtRest(): Promise<Run | null> {
+export async function pausedRun(): Promise<Run | null> {
   const { running: ran, session: before, update: done } = useLive.getState();
   if (ran) pause();
   if (before !== 'ready' || done === 0) return null;

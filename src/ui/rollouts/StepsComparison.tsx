@@ -7,7 +7,7 @@ import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
 /** Two steps side by side: their means, and a rollout of each. */
-export function StepsLook({ list, steps }: Pick<Props, 'list' | 'steps'>) {
+export function StepsComparison({ list, steps }: Pick<Props, 'list' | 'steps'>) {
   const beside = useRollouts((s) => s.beside);
   const [first, last] = [steps[0], steps.at(-1)];
   if (!first || !last || first === last) return <p className="empty">Comparing needs at least two steps.</p>;

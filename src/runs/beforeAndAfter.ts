@@ -6,10 +6,10 @@ import type { Points } from './series.ts';
 const NO_POINTS: Points = { x: new Uint32Array(), y: new Float64Array() };
 
 /** Updates on either side of a change that are looked at: the nearest. Those far behind it tell more of all that was learned since. */
-export const AROUND = 10;
+export const UPDATES_EACH_SIDE = 10;
 
 /** What the curves were right before knobs were changed, and right after. */
-export interface Around {
+export interface BeforeAfter {
   readonly before: number; // updates that the means are over: at most `AROUND`, none from beyond the change before
   readonly after: number; // the same, none from beyond the change after
   readonly means: readonly Means[]; // of curves with a point on both sides
@@ -24,11 +24,11 @@ export interface Means {
  * The curves on both sides of change `index` of a run, as plain means: they tell what happened, not what the change did, as a run
  * that learns moves without one. Changes that began to act at one update are one.
  */
-export function aroundChange(
+export function beforeAndAfter(
   { changes, series }: Pick<Run, 'changes' | 'series'>,
   index: number,
   metrics: readonly MetricName[],
-): Around {
+): BeforeAfter {
   const { update } = changes[index] ?? { update: 0 };
   const from = changes.findLast((change) => change.update < update)?.update ?? 1;
   const end = changes.find((change) => change.update > update)?.update ?? Infinity;
@@ -36,8 +36,8 @@ export function aroundChange(
   const means = metrics.flatMap((metric) => {
     const { x, y } = series.get(metric)?.points ?? NO_POINTS;
     const at = firstFrom(x, update);
-    const was = y.subarray(Math.max(firstFrom(x, from), at - AROUND), at);
-    const is = y.subarray(at, Math.min(firstFrom(x, end), at + AROUND));
+    const was = y.subarray(Math.max(firstFrom(x, from), at - UPDATES_EACH_SIDE), at);
+    const is = y.subarray(at, Math.min(firstFrom(x, end), at + UPDATES_EACH_SIDE));
     [before, after] = [Math.max(before, was.length), Math.max(after, is.length)];
     return was.length > 0 && is.length > 0 ? [{ metric, before: mean(was), after: mean(is) }] : [];
   });

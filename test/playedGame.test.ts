@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../src/config/config.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
 import type { Metrics } from '../src/domain/metrics.ts';
-import { openTable } from '../src/session/playTable.ts';
+import { openGame } from '../src/session/playedGame.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { PlayedTask } from '../src/domain/playedTask.ts';
 import type { Answer } from '../src/wire/questions.ts';
@@ -16,7 +16,7 @@ import { fakePolicy } from './rl/fakePolicy.ts';
 const ROWS = 24;
 
 function seated(task: PlayedTask): Extract<Answer, { kind: 'play' }> {
-  const answer = openTable()(task, { facts: factsFor(task.config.env) });
+  const answer = openGame()(task, { facts: factsFor(task.config.env) });
   if (answer.kind !== 'play') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
   return answer;
 }
@@ -81,7 +81,7 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
     it('offers the words that are legal next and refuses the others, at every place of the expert’s episode', () => {
       const { expert } = seated(playedOut());
       const written = Array.from(expert!.tokens).filter((_, t) => expert!.roles[t] === Role.action);
-      const table = openTable();
+      const table = openGame();
       for (let count = 0; count < Math.min(written.length, 7); count++) {
         const tokens = written.slice(0, count);
         const { played } = seated({ config, seed: 41, luck: 8, tokens });
@@ -124,7 +124,7 @@ describe('the table', () => {
 
   it('refuses knobs that cannot be together, naming them', () => {
     const config = { ...parseConfig(), env: 'multi-hop', hops: 4, maxTurns: 2 } as const;
-    expect(openTable()({ config, seed: 1, luck: 1, tokens: [] })).toMatchObject({
+    expect(openGame()({ config, seed: 1, luck: 1, tokens: [] })).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('maxTurns: 2') as string,
     });
@@ -140,7 +140,7 @@ describe('the table', () => {
         gpu: undefined,
         shippedFile: () => Promise.resolve(null),
         now: () => 0,
-        breathe: () => Promise.resolve().then(between),
+        yieldToEvents: () => Promise.resolve().then(between),
       };
       const session = await openSession(config, host, () => undefined);
       const metrics: Metrics[] = [];
@@ -151,7 +151,7 @@ describe('the table', () => {
       }
       return { metrics, weights: await session.parametersHash() };
     };
-    const table = openTable();
+    const table = openGame();
     let games = 0;
     const disturbed = await run(() => {
       const answer = table({

@@ -4,15 +4,15 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';
 
 /** How far a run has come, in words: `update 3`, or `imitation step 12 of 40` before the first update. */
-export function standing({ begun, progress }: Pick<Checkpoint, 'begun' | 'progress'>): string {
+export function progressText({ begun, progress }: Pick<Checkpoint, 'begun' | 'progress'>): string {
   const { imitated, update } = progress;
   if (update > 0 || imitated === 0) return `update ${update}`;
   return `imitation step ${imitated} of ${warmStartRecipe(begun).steps}`;
 }
 
 /** The same for a `Run`, which may have no checkpoint. */
-export function standingOf({ checkpoint, update }: Pick<Run, 'checkpoint' | 'update'>): string {
-  return checkpoint ? standing(checkpoint) : `update ${update}`;
+export function runProgressText({ checkpoint, update }: Pick<Run, 'checkpoint' | 'update'>): string {
+  return checkpoint ? progressText(checkpoint) : `update ${update}`;
 }
 
 /** True once the run has taken a step of imitation or an update. */

@@ -2,7 +2,7 @@ import type { Batch } from './batchArrays.ts';
 import type { Packed } from './transformer.ts';
 
 /** The first `count` tokens of a row of the batch, to be run by themselves. Throws RangeError where the row does not have as many. */
-export function beginningOf(batch: Batch, row: number, count: number): Packed {
+export function rowPrefix(batch: Batch, row: number, count: number): Packed {
   const held = batch.lengths[row] ?? 0;
   if (count < 1 || count > held) {
     throw new RangeError(`Got a question about ${count} tokens; want 1 to the ${held} of row ${row}.`);

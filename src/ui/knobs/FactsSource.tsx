@@ -7,7 +7,7 @@ import '../styles/facts.css';
 const SAMPLE = 'worlds/sample.csv';
 
 /** The panel for a task about a person's own facts: a place to drop a file, a sample file to try, and what was read. */
-export function FactsDoor() {
+export function FactsSource() {
   const hasFacts = useFacts((s) => s.facts !== null);
   useEffect(() => void restoreFacts(), []);
   return (

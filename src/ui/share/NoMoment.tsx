@@ -1,2 +1,0 @@
-/** Why there is nothing to draw. */
-export const NoMoment = () => <p>No rollout is in view yet. Run training, or open the lab with its recording.</p>;
