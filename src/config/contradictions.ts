@@ -165,7 +165,7 @@ const WARNINGS: readonly Rule[] = [
     field: ({ imitationSteps }) => (imitationSteps > 0 ? 'imitationSteps' : 'demonstrator'),
     when: ({ warmStart, imitationSteps, demonstrator }) =>
       (warmStart === 'shipped' || warmStart === 'none') && (imitationSteps > 0 || demonstrator !== 'imperfect'),
-    want: () => 'has an effect only if this run does its own warm-up',
+    want: () => 'has an effect only if the run makes its own warm start',
     do: () => 'Set warmStart to train or continued.',
   },
   {

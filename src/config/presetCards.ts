@@ -173,7 +173,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   'smollm2-calculator': {
     group: 'checkpoints',
     learns: 'Learns to call a calculator instead of answering in prose.',
-    doc: 'The calculator chain with a language model that you open, such as SmolLM2-135M-Instruct: LoRA adapters learn first from demonstrations (warm-up), then from reward.',
+    doc: 'The calculator chain with a language model that you open, such as SmolLM2-135M-Instruct: LoRA adapters learn first from demonstrations (warm start), then from reward.',
     // .93, .98 and .40 of 200 tasks each, imitation included; as packaged the model solved none
     result: {
       from: 'journal',

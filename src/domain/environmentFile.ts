@@ -1,4 +1,5 @@
 import { checksumOf } from '../base/checksum.ts';
+import { visible } from '../base/visible.ts';
 
 /** The file of an environment that a person wrote. It is a program, so a saved run never starts it by itself: the user has to name the file again. */
 export interface EnvironmentFile {
@@ -12,6 +13,21 @@ export type EnvironmentLanguage = 'typescript' | 'python';
 /** The language of a file, by the end of its name: Python for `.py`, TypeScript for every other. */
 export function languageOf({ name }: Pick<EnvironmentFile, 'name'>): EnvironmentLanguage {
   return /\.py$/i.test(name.trim()) ? 'python' : 'typescript';
+}
+
+/** The name of the class that an environment's file declares; without such a class, the name of the file. */
+export function classNameOf(file: EnvironmentFile): string {
+  return (
+    visible(languageOf(file) === 'python' ? pythonClass(file.text) : typescriptClass(file.text)) || visible(file.name)
+  );
+}
+
+const typescriptClass = (text: string) => /export\s+default\s+class\s+([\w$]+)/.exec(text)?.[1] ?? '';
+
+/** The last class of a file that has `reset`, which is the environment. */
+function pythonClass(text: string): string {
+  const classes = text.split(/^class\s+/m).slice(1);
+  return /^\w+/.exec(classes.findLast((each) => /^\s+def\s+reset\b/m.test(each)) ?? '')?.[0] ?? '';
 }
 
 /** What is wrong with an environment's file, with its place. */

@@ -1,6 +1,6 @@
 import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
-import { type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
+import { classNameOf, type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
 
 /** What is wrong with a server that plays the environment: it can't be reached, is full, too slow, or says what nobody can read. */
 export class EnvironmentServerError extends EnvironmentFileError {
@@ -50,6 +50,11 @@ export function isServerAddress(text: string): boolean {
 export function serverNamed(file: EnvironmentFile | null | undefined): string | null {
   if (!file || !isServerAddress(file.text)) return null;
   return visible(/\/\/([^/?#]*)/.exec(file.text)?.[1] ?? '');
+}
+
+/** What the page calls an environment that a person wrote: the name of its class, or of its server. */
+export function environmentTitle(file: EnvironmentFile): string {
+  return serverNamed(file) ?? classNameOf(file);
 }
 
 const EXAMPLE = 'ws://127.0.0.1:8000/ws';

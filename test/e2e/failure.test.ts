@@ -28,7 +28,7 @@ test('a typed value out of range says what was got and what is wanted, and stays
 test('a hostile address loads, is clamped, and lists its corrections', async () => {
   const { page, problems } = await visitStill(browser, { hash: HOSTILE });
   const list = page.getByTestId('corrections');
-  await list.getByText('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.').waitFor();
+  await list.getByText('learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.').waitFor();
   await expect.poll(() => list.getByRole('listitem').count()).toBe(4);
   expect((await read(page)).config).toMatchObject({ learningRate: 0.1, groupSize: 1, layers: 2 });
   expect(problems).toEqual([]);

@@ -132,7 +132,7 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   other.page.on('request', (request) => asked.push(request.url()));
   const sandbox = () => asked.filter((url) => /\/(?:quickjs|openWritten)-/.test(url)).length;
   await stepOnce(other.page);
-  await other.page.getByTestId('problem').getByRole('button', { name: 'Write or open one' }).waitFor();
+  await other.page.getByTestId('problem').getByRole('button', { name: 'Write or open an environment' }).waitFor();
   expect(await read(other.page)).toMatchObject({ session: 'none', stepping: false });
   await drop(other.page, { 'run.zip': zip });
   const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });

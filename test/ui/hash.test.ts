@@ -24,9 +24,7 @@ test('a preset is named in an address, knobs beside it turn it, and one that is 
   }
   const { config, corrections } = readHash('#/group?preset=toString');
   expect(config).toEqual(presetConfig('number-hunt'));
-  expect(corrections).toEqual([
-    expect.stringMatching(/^preset: got toString, want one of number-hunt, .*; left out\.$/),
-  ]);
+  expect(corrections).toEqual([expect.stringMatching(/^preset: toString isn’t one of number-hunt, .*\. Ignored\.$/)]);
 });
 
 test('links of the first version keep what they meant: what they do not name is at the fields’ defaults', () => {
@@ -62,9 +60,9 @@ test('a hostile address is clamped and every correction is listed', () => {
   );
   expect(config).toEqual({ ...parseConfig({ learningRate: 0.1, epochs: 2 }), groupSize: 1 });
   expect(corrections).toHaveLength(6);
-  expect(corrections.join('\n')).toContain('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.');
+  expect(corrections.join('\n')).toContain('learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.');
   expect(corrections.join('\n')).toContain('foo: no such knob');
-  expect(corrections.join('\n')).toContain('layers: got abc');
+  expect(corrections.join('\n')).toContain('layers: abc isn’t possible');
 });
 
 test('kernels are named in an address by their set; other text is told and left to auto', () => {
@@ -72,7 +70,7 @@ test('kernels are named in an address by their set; other text is told and left 
   expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
   for (const gone of ['turbo', 'workgroup+turbo', '']) {
     const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${gone}`);
-    expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/want one of auto, .*; kept/)]]);
+    expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/Use one of auto, .*\. Kept/)]]);
     expect(() => parseConfig({ kernels: gone }), gone).toThrow(/plain, shared/);
   }
 });
@@ -83,17 +81,20 @@ test.each(['', '#', '#/', '#/lab', '#/lab?', '#?', '#/lab?v=2', '#/lab?&&'])('%j
 
 test.each([
   ['#/nowhere?%%%', ['#/nowhere: no such screen', '%%%: no such knob']],
-  ['#/nowhere', ['shown is lab']],
+  ['#/nowhere', ['Showing lab']],
   [
     '#/group/12',
-    [`#/group/12: no such screen; shown is group. The screens are ${SCREEN_LIST.map(([route]) => route).join(', ')}.`],
+    [`#/group/12: no such screen. Showing group. The screens are ${SCREEN_LIST.map(([route]) => route).join(', ')}.`],
   ],
-  ['#/lab?v=3', ['v: got 3, want 1 or 2; read as 2.']],
-  ['#/lab?seed=1&seed=2', ['seed: got 1, then 2; the last counts.']],
-  ['#/lab?seed=5?updates=9', ['seed: got 5?updates=9, want a whole number']],
-  ['#/lab?seed=0x10', ['seed: got 0x10, want a whole number from 0 to 4294967295; kept at 7.']],
-  ['#/lab?gamma=0.9000000000000000001', ['gamma: got 0.9000000000000000001, want a number from 0 to 1; set to 0.9.']],
-  ['#/lab?hide=', ['hide: got nothing, want some of']],
+  ['#/lab?v=3', ['v: 3 isn’t 1 or 2. Read as 2.']],
+  ['#/lab?seed=1&seed=2', ['seed: is there twice, as 1 and 2. The last one counts.']],
+  ['#/lab?seed=5?updates=9', ['seed: 5?updates=9 isn’t possible. Use a whole number']],
+  ['#/lab?seed=0x10', ['seed: 0x10 isn’t possible. Use a whole number from 0 to 4294967295. Kept at 7.']],
+  [
+    '#/lab?gamma=0.9000000000000000001',
+    ['gamma: 0.9000000000000000001 isn’t possible. Use a number from 0 to 1. Set to 0.9.'],
+  ],
+  ['#/lab?hide=', ['hide: nothing can’t be hidden. Use']],
   ['#/lab?%E2%80%AE=1', ['\\u{202e}: no such knob']],
 ])('%j is read without an exception, and what it did not get is told', (hash, told) => {
   const { corrections } = readHash(hash);
@@ -122,7 +123,7 @@ test('a hostile selection is left out, and told', () => {
   const { selected, corrections } = readHash('#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__');
   expect(selected).toEqual(NOTHING_SELECTED);
   expect(corrections).toHaveLength(5);
-  expect(corrections.join('\n')).toContain('rollout: got 1e9, want a whole number from 0 to 1000000; left out.');
+  expect(corrections.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
 });
 
 test('changes of knobs on the way come back as they were, in the order in which they act', () => {

@@ -29,12 +29,12 @@ test.each([
 });
 
 test.each([
-  ['en/nowhere', 'chapter: got nowhere, want en or de, then one of rollout, mask, '],
-  ['fr/clip', 'chapter: got fr, want en or de, then one of'],
-  ['en/clip/loose', 'exercise: got loose, want tight; left out.'],
-  ['en/clip/tight/more', 'exercise: got tight/more, want tight; left out.'],
-  ['class/x', 'exercise: got x, want nothing; left out.'],
-  ['en/__proto__', 'chapter: got __proto__'],
+  ['en/nowhere', 'chapter: nowhere isn’t a chapter. Use en or de, then one of rollout, mask, '],
+  ['fr/clip', 'chapter: fr isn’t a chapter. Use en or de, then one of'],
+  ['en/clip/loose', 'exercise: loose isn’t tight. Ignored.'],
+  ['en/clip/tight/more', 'exercise: tight/more isn’t tight. Ignored.'],
+  ['class/x', 'exercise: x isn’t possible here. Ignored.'],
+  ['en/__proto__', 'chapter: __proto__ isn’t a chapter'],
 ])('%j names what is not there, and that is told', (place, told) => {
   const { corrections } = readPlace(place);
   expect(corrections).toHaveLength(1);

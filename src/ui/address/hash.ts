@@ -111,19 +111,19 @@ export interface Address {
   readonly corrections: readonly string[];
 }
 
-/** Reads an address without ever failing: bad values are clamped or left out, and listed. What is not named is that of `preset`, and without it the first preset's. */
+/** Reads an address and never throws. Bad values are clamped or ignored, and listed. Knobs that it doesn't name have the values of `preset`, or of the first preset. */
 export function readHash(hash: string): Address {
   if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
   const corrections: string[] = [];
   const asked = hashSettings(hash, corrections);
   const version = asked.get('v') ?? VERSION;
   const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
-  if (!unnamed) corrections.push(`v: got ${visible(version)}, want 1 or ${VERSION}; read as ${VERSION}.`);
+  if (!unnamed) corrections.push(`v: ${visible(version)} isn’t 1 or ${VERSION}. Read as ${VERSION}.`);
   const base = presetOf(asked, corrections) ?? unnamed ?? FRONT_PAGE;
   const set: Record<string, string | number> = {};
   for (const [name, text] of asked) {
     if (name === 'v' || name === PRESET || name === CHANGES || PARAM_NAMES.includes(name)) continue;
-    const value = readKnob(name, text, corrections, (knob) => `kept at ${knobText(base[knob])}`);
+    const value = readKnob(name, text, corrections, (knob) => `Kept at ${knobText(base[knob])}`);
     if (value !== null) set[name] = value;
   }
   const changed = asked.get(CHANGES);
@@ -143,7 +143,7 @@ function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): Ru
   if (text === undefined) return null;
   const found = Object.entries(PRESETS).find(([name]) => name === text);
   if (found) return { ...DEFAULTS, ...found[1].set };
-  corrections.push(`preset: got ${visible(text)}, want one of ${Object.keys(PRESETS).join(', ')}; left out.`);
+  corrections.push(`preset: ${visible(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
   return null;
 }
 
@@ -155,7 +155,7 @@ export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<s
   if (!isEmptyHash(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
     corrections.push(
-      `${visible(path)}: no such screen; shown is ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
+      `${visible(path)}: no such screen. Showing ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
     );
   }
   const asked = new Map<string, string>();
@@ -163,31 +163,33 @@ export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<s
   for (const [name, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
     const before = asked.get(name);
     if (before !== undefined && before !== text) {
-      corrections.push(`${visible(name)}: got ${visible(before)}, then ${visible(text)}; the last counts.`);
+      corrections.push(
+        `${visible(name)}: is there twice, as ${visible(before)} and ${visible(text)}. The last one counts.`,
+      );
     }
     asked.set(name, text);
   }
   return asked;
 }
 
-/** What an address asks to look at; what cannot be meant is left out and told. */
+/** The selection in an address. Impossible values are ignored and added to `corrections`. */
 function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): Selected {
   const whole = (name: string): number | null => {
     const text = asked.get(name);
     if (text === undefined) return null;
     if (/^\d+$/.test(text) && Number(text) <= LARGEST) return Number(text);
-    corrections.push(`${name}: got ${visible(text)}, want a whole number from 0 to ${LARGEST}; left out.`);
+    corrections.push(`${name}: ${visible(text)} isn’t a whole number from 0 to ${LARGEST}. Ignored.`);
     return null;
   };
   const named = asked.get(PARAMS.channel);
   const channel = CHANNEL_NAMES.find((each) => each === named);
   if (named !== undefined && !channel) {
-    corrections.push(`channel: got ${visible(named)}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
+    corrections.push(`channel: ${visible(named)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`);
   }
   const left = asked.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = left.filter((part) => !HIDEABLE.includes(part));
   if (unknown.length > 0) {
-    corrections.push(`hide: got ${visible(unknown.join(', '))}, want some of ${HIDEABLE.join(', ')}; left out.`);
+    corrections.push(`hide: ${visible(unknown.join(', '))} can’t be hidden. Use ${HIDEABLE.join(', ')}. Ignored.`);
   }
   return {
     held: whole(PARAMS.held),

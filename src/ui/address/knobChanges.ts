@@ -30,14 +30,14 @@ function readChange(part: string, corrections: string[]): KnobChange | null {
   const [, update = '', step = '0', name = '', text = ''] = PARTS.exec(part) ?? [];
   const at = { update: Number(update), step: Number(step) };
   if (at.update < 1 || at.update > LARGEST || at.step > LARGEST) {
-    corrections.push(`changes: got ${visible(part)}, want an update from 1 on, a knob and a value; left out.`);
+    corrections.push(`changes: ${visible(part)} isn’t an update (1 or more), a knob and a value. Ignored.`);
     return null;
   }
   if (isFieldName(name) && FIELDS[name].when === 'restart') {
-    corrections.push(`changes: ${name} can’t change in the middle of a run; left out.`);
+    corrections.push(`changes: ${name} can’t change in the middle of a run. Ignored.`);
     return null;
   }
-  const value = readKnob(name, text, corrections, () => `left out of update ${at.update}`);
+  const value = readKnob(name, text, corrections, () => `Ignored at update ${at.update}`);
   return value === null ? null : { ...at, set: { [name]: value } };
 }
 

@@ -4,7 +4,7 @@ import { knobText } from '../../config/knobText.ts';
 import { visible } from './addressText.ts';
 import { writesExactly } from './digits.ts';
 
-/** A knob's value in an address: the nearest that the knob takes; null if there is none. What had to be changed is added to `corrections`. */
+/** A knob's value in an address: the nearest value that the knob accepts, or null if there is none. Every change is added to `corrections`. */
 export function readKnob(
   name: string,
   text: string,
@@ -12,17 +12,17 @@ export function readKnob(
   otherwise: (name: keyof typeof FIELDS) => string,
 ): string | number | null {
   if (!isFieldName(name)) {
-    corrections.push(`${visible(name)}: no such knob; left out.`);
+    corrections.push(`${visible(name)}: no such knob. Ignored.`);
     return null;
   }
   const field: Field = FIELDS[name];
   const value = nearest(field, text);
   if (value === null) {
-    corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; ${otherwise(name)}.`);
+    corrections.push(`${name}: ${visible(text)} isn’t possible. Use ${allowed(field)}. ${otherwise(name)}.`);
     return null;
   }
   if (typeof value === 'number' && !writesExactly(text, value)) {
-    corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; set to ${knobText(value)}.`);
+    corrections.push(`${name}: ${visible(text)} isn’t possible. Use ${allowed(field)}. Set to ${knobText(value)}.`);
   }
   return value;
 }

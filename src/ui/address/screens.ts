@@ -8,7 +8,7 @@ interface PlaceEntry {
 /** The places in the order they are offered. Each has one or more screens, its views. */
 export const PLACES = {
   lab: { label: 'Lab', doc: 'Train one run and see every token of it' },
-  compare: { label: 'Compare', doc: 'Set runs against each other' },
+  compare: { label: 'Compare', doc: 'Compare runs with each other' },
   models: { label: 'Models', doc: 'Open a model, talk to it, train it' },
   rollouts: { label: 'Rollouts', doc: 'Open files of rollouts' },
   learn: { label: 'Learn', doc: 'Chapters with exercises in the lab' },

@@ -8,7 +8,7 @@ import { notice } from '../shell/notices.ts';
 export async function exportRun(run: Run): Promise<void> {
   const { checkpoint } = run;
   if (!checkpoint) {
-    notice(`Run ${run.id} was kept without weights, so it can’t be exported.`);
+    notice(`Run ${run.id} was saved without weights, so it can’t be exported.`);
     return;
   }
   const packed = packedRun({ ...run, checkpoint });

@@ -218,8 +218,8 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
   const held = rose + fell;
   if (held > 0) {
     const sides = [
-      ...(rose > 0 ? [`▲ ${whole(rose)} that had become more likely`] : []),
-      ...(fell > 0 ? [`▼ ${whole(fell)} that had become less likely`] : []),
+      ...(rose > 0 ? [`▲ ${whole(rose)} after they became more likely`] : []),
+      ...(fell > 0 ? [`▼ ${whole(fell)} after they became less likely`] : []),
     ];
     return `Clipped in at least one epoch: ${sides.join(', ')}.`;
   }

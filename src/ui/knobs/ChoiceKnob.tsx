@@ -1,4 +1,6 @@
 import type { FieldName } from '../../config/config.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { useLive } from '../run/liveStore.ts';
 import { edit, useConfig } from './configStore.ts';
 
 interface Props {
@@ -12,6 +14,7 @@ const ROOM = 17; // letters that fit side by side
 /** One of a few words: a switch, a row of buttons, or a menu where they would not fit. */
 export function ChoiceKnob({ name, choices, label, disabled }: Props) {
   const value = String(useConfig((s) => s.wanted[name]));
+  const own = useLive((s) => s.ownEnvironment);
   if (choices.length === 2 && choices.includes('on')) {
     const on = value === 'on';
     return (
@@ -54,7 +57,9 @@ export function ChoiceKnob({ name, choices, label, disabled }: Props) {
       onChange={(event) => edit({ [name]: event.target.value })}
     >
       {[...new Set([...choices, value])].map((choice) => (
-        <option key={choice}>{choice}</option>
+        <option key={choice} value={choice}>
+          {choice === YOUR_ENVIRONMENT ? (own ?? choice) : choice}
+        </option>
       ))}
     </select>
   );

@@ -63,7 +63,7 @@ export function FactsLoaded({ testId }: Props) {
           start(true);
         }}
       >
-        {now ? 'Start again on them' : 'Train on them'}
+        {now ? 'Restart with these facts' : 'Train on these facts'}
       </button>{' '}
       <button type="button" className="quiet" onClick={forgetFacts}>
         Forget them

@@ -160,7 +160,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   if (cause === 'needs-environment') {
     return (
       <button type="button" className="primary" onClick={() => location.assign('#/environment')}>
-        Write or open one
+        Write or open an environment
       </button>
     );
   }

@@ -65,7 +65,7 @@ function kept(): ProgressState {
     putAside(KEY);
     const why =
       error instanceof Error && !(error instanceof ExerciseError) ? error.message : 'it holds results that are none.';
-    notice(`Your progress with the chapters could not be read and was put aside: ${why} The chapters begin anew.`);
+    notice(`Your progress in the chapters could not be read: ${why} A copy is kept, and the chapters start over.`);
     return NOTHING;
   }
 }

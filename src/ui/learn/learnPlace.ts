@@ -24,7 +24,7 @@ export function readPlace(place: string): LearnPlace {
     const wanted = [...CHAPTERS.map((each) => each.id), CLASS].join(', ');
     const languages = Object.keys(LANGUAGES).join(' or ');
     corrections.push(
-      `chapter: got ${visible(named)}, want ${languages}, then one of ${wanted}; shown is the last one read.`,
+      `chapter: ${visible(named)} isn’t a chapter. Use ${languages}, then one of ${wanted}. Showing the last one read.`,
     );
   }
   const exercise = chapter && id !== undefined && exerciseNamed(chapter, id) ? id : null;
@@ -32,8 +32,8 @@ export function readPlace(place: string): LearnPlace {
     const wanted =
       chapterNamed(chapter)
         ?.exercises.map((each) => each.id)
-        .join(' or ') ?? 'nothing';
-    corrections.push(`exercise: got ${visible([id, ...more].join('/'))}, want ${wanted}; left out.`);
+        .join(' or ') ?? 'possible here';
+    corrections.push(`exercise: ${visible([id, ...more].join('/'))} isn’t ${wanted}. Ignored.`);
   }
   return { language, chapter: chapter ?? null, exercise, corrections };
 }

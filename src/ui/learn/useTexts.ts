@@ -14,8 +14,7 @@ export function useLoadedTexts(language: Language): Texts | null {
       (loaded) => {
         if (!gone) setTexts(loaded);
       },
-      () =>
-        notice(`The texts of Learn could not be loaded (${language}). Check the connection and load the page anew.`),
+      () => notice(`The texts of Learn could not be loaded (${language}). Check the connection and reload the page.`),
     );
     return () => {
       gone = true;

@@ -32,8 +32,8 @@ export function Likeliest() {
         choose={(token) => replaceToken(looked, token)}
       />
       <p className="small faint">
-        {likely.length} of {whole(opened.card.vocabulary)} tokens. One that you press is said instead, and the model
-        goes on from it.
+        {likely.length} of {whole(opened.card.vocabulary)} tokens. Press one to put it there: the model continues from
+        it.
       </p>
     </div>
   );

@@ -113,10 +113,10 @@ function Saved({ given }: { readonly given: PickedModel }) {
   return (
     <div className="note small stack">
       <p>
-        <b>{saved.run.name}</b> learned beside it and was saved at {runProgressText(saved.run)}.
+        The run <b>{saved.run.name}</b> trained an adapter for this model. It was saved at {runProgressText(saved.run)}.
       </p>
       <button type="button" onClick={() => continueAdapterRun(given, saved)}>
-        Go on with it
+        Continue this run
       </button>
     </div>
   );

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { presetNamed } from '../../config/presets.ts';
+import { Trained } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { nextModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -26,7 +26,6 @@ export function Trainee() {
 
 /** The same with the task, as a panel. */
 export function TraineePanel() {
-  const preset = useConfig((s) => s.preset);
   const ready = useLive((s) => s.session === 'ready');
   const update = useLive((s) => s.update);
   const beside = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
@@ -35,7 +34,7 @@ export function TraineePanel() {
       <h3 id="trainee">What trains here</h3>
       <Trainee />
       <p className="small soft">
-        It learns {presetNamed(preset).label}
+        It learns <Trained />
         {ready && `, update ${update}`}.{' '}
         {ready && beside ? (
           <>

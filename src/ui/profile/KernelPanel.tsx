@@ -79,8 +79,12 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
                 </th>
               ))}
               <th scope="col">limit</th>
-              <th scope="col" className="number" title="Of the rate its limit allows">
-                of it
+              <th
+                scope="col"
+                className="number"
+                title="Share of the fastest rate that its limit (arithmetic or memory) allows"
+              >
+                of limit
               </th>
             </tr>
           </thead>

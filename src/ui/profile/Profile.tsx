@@ -188,7 +188,7 @@ function ChoicePanel() {
       </p>
       {tuned && (
         <p>
-          Measured in the meantime, for the next start: <b>{tuned.choice}</b>
+          Measured since then. The next run starts with: <b>{tuned.choice}</b>
         </p>
       )}
       <Tried report={tuned ?? kernels} />
@@ -208,10 +208,14 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
               <th scope="col" className="number">
                 ms
               </th>
-              <th scope="col" className="number" title="Against the set that the tuning began with">
+              <th scope="col" className="number" title="Compared with the first set that was measured">
                 speed-up
               </th>
-              <th scope="col" className="number" title="Relative, of gradients and log-probabilities against the CPU’s">
+              <th
+                scope="col"
+                className="number"
+                title="Relative difference of gradients and log-probabilities from the CPU’s"
+              >
                 error
               </th>
               <th scope="col">verdict</th>
@@ -224,7 +228,7 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
           </tbody>
         </table>
       </div>
-      <p className="faint">Shortest time of a training step of a small run with this model’s widths.</p>
+      <p className="faint">ms: the shortest time of one training step, in a small run with this model’s widths.</p>
     </>
   );
 }

@@ -18,7 +18,7 @@ export function noRolloutsWords({ session, busy, update, away, missing, preset, 
   const { label } = presetNamed(preset);
   if (session === 'ready' && imitating) {
     const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
-    const shown = 'Warm-up: it imitates a player that makes deliberate mistakes';
+    const shown = 'Warm start: it imitates a player that makes deliberate mistakes';
     const fell =
       first === undefined || last === undefined || imitating.losses.length === 1
         ? ''

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
-import { serverNamed } from '../../domain/serverAddress.ts';
+import { environmentTitle, serverNamed } from '../../domain/serverAddress.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/playedTask.ts';
@@ -88,7 +88,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
   const { checkpoint } = run;
   if (!checkpoint) return; // it can only be looked at
   resuming = { ...from, run };
-  environment = run.environment ?? environment; // a reset begins on it again
+  if (run.environment) setEnvironment(run.environment); // a reset begins on it again
   const own = { facts: run.facts ?? facts, environment };
   const kept = run.batches.at(-1);
   launch({
@@ -123,9 +123,9 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
 /** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
 export function inject(wanted: string, at = 'now'): void {
   const fault = FAULTS.find((each) => each === wanted);
-  if (!fault) throw new RangeError(`inject: got ${wanted}; want ${FAULTS.join(' or ')}.`);
+  if (!fault) throw new RangeError(`inject: “${wanted}” isn’t a fault. Use ${FAULTS.join(' or ')}.`);
   const moment = MOMENTS.find((each) => each === at);
-  if (!moment) throw new RangeError(`inject: got ${at} for a moment; want ${MOMENTS.join(' or ')}.`);
+  if (!moment) throw new RangeError(`inject: “${at}” isn’t a moment. Use ${MOMENTS.join(' or ')}.`);
   client ??= spawn(); // one that is to fail while it starts
   send({ type: 'inject', fault, moment });
 }
@@ -154,11 +154,12 @@ export function setFacts(own: Facts | null): void {
 /** What runs begun from now on train on, where that is an environment that a person wrote: it is run as soon as one begins. */
 export function setEnvironment(own: EnvironmentFile): void {
   environment = own;
+  useLive.setState({ ownEnvironment: environmentTitle(own) });
 }
 
 /** Goes on, running, with another text of the environment that failed: from where the run is paused, else from the start. It is run. */
 export function continueWithEnvironment(file: EnvironmentFile): void {
-  environment = file;
+  setEnvironment(file);
   const paused = latestCheckpoint() ?? resuming?.run ?? null;
   if (paused) startFrom(withEnvironment(paused, file), resuming ?? {}, true);
   else start(true);
@@ -256,7 +257,7 @@ function silent(is: boolean): void {
     message: `The training worker ${SILENT_WORDS}.`,
     hint: brought.environment
       ? 'Your environment may compute for very long; this message goes away when the worker answers. If it is stuck, end it: the run is kept as it was last saved.'
-      : 'It may be busy with a large model; this message goes away when it answers. If it is stuck, give it up.',
+      : 'It may be busy with a large model; this message goes away when it answers. If it is stuck, end it.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });
 }

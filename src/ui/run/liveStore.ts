@@ -38,6 +38,7 @@ interface LiveState {
   readonly phaseLeft: number | null; // seconds, of a stage that takes minutes; null where that is not known
   readonly losses: readonly number[]; // −mean log π of what was shown, by step of the imitation, as far as this page has heard
   readonly server: string | null; // that the run talks to, by its name and port
+  readonly ownEnvironment: string | null; // name of the person's own environment, for the next run or the current one
   readonly backend: BackendInfo | null;
   readonly parameters: number;
   readonly memoryBytes: number;
@@ -69,6 +70,7 @@ export const useLive = create<LiveState>()(() => ({
   session: 'none',
   run: 0,
   server: null,
+  ownEnvironment: null,
   backend: null,
   parameters: 0,
   memoryBytes: 0,

@@ -5,11 +5,11 @@ import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts
 import { duration, percent, points } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
 
-/** How a run goes: a headline of at most twelve words, what it means, and the numbers that it rests on. */
+/** How a run is going: a headline of at most twelve words, its meaning, and the numbers behind it. */
 export interface CourseWords {
   readonly headline: string;
   readonly remark: string;
-  readonly numbers: string; // an interval is of the two that it stands beside
+  readonly numbers: string; // each interval follows the numbers it belongs to
 }
 
 /** The same in one line. */
@@ -18,7 +18,7 @@ export function courseSentence(course: Course, health: Health | null, finished: 
   return `${headline} ${remark} ${numbers}`;
 }
 
-/** What is said of a course. */
+/** The headline, remark and numbers for the course of a run. */
 export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
   const { updates, success, heldOut } = course;
   const numbers = `Training success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
@@ -29,7 +29,7 @@ export function courseWords(course: Course, health: Health | null, finished: boo
   };
 }
 
-/** The word for a run's course, told apart without reading on, and the number that it rests on. */
+/** A verdict that can be understood without the rest, with its main number. */
 function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
   const moved = trend && `success ${points(trend.change)} points in ${trend.per} updates`;
   const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
@@ -47,7 +47,7 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
     case 'watched':
       return `Watch it: ${moved ?? `${percent(success.now)} solved`}`;
     case 'solved':
-      return `Solved, nearly: ${percent(success.now)}`;
+      return `Nearly solved: ${percent(success.now)}`;
     case 'stalled': {
       const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
       return flat ? `${word}: success ${points(flat.change)} points in ${flat.per} updates` : word;
@@ -63,16 +63,16 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
   }
 }
 
-const SLOW = 0.1; // of success in thirty updates: a smaller rise is called slow
+const SLOW = 0.1; // a rise of success by less than this in 30 updates is called slow
 
-/** The curve is smoothed, an interval is of means: it stands beside its own. */
+/** The means that the interval belongs to. They are listed because the headline's numbers come from the smoothed curve. */
 function gainWords({ gain }: Course): string {
   if (!gain) return '';
   const { first, last, width, interval } = gain;
   return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${points(interval.low)} to ${points(interval.high)} points)`;
 }
 
-/** What the headline's trend rests on, with its interval. */
+/** The trend behind the headline, with its interval. */
 function trendWords({ state, trend, flat }: Course): string {
   const told = state === 'stalled' ? flat : trend;
   return told ? `; trend of the last ${told.updates} updates: ${changeWords(told)}` : '';
@@ -81,7 +81,7 @@ function trendWords({ state, trend, flat }: Course): string {
 const changeWords = ({ change, per, updates, interval }: Trend) =>
   `${points(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${points(interval.low)} to ${points(interval.high)})`;
 
-/** Success on what is evaluated, with its exact interval where the tasks are a sample. */
+/** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
 function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
   const between = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
   return `${evaluationWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
@@ -132,20 +132,20 @@ const STARTING_WORDS = 'Starting the engine …';
 
 interface Waited {
   readonly starting: boolean;
-  readonly still: boolean; // neither training nor at a step
+  readonly still: boolean; // neither training nor stepping
   readonly phase: Phase;
-  readonly update: number; // done so far
-  readonly done: number; // parts of the phase
+  readonly update: number; // updates done
+  readonly done: number; // parts of the phase that are done
   readonly total: number;
-  readonly left: number | null; // seconds of the phase
-  readonly rollouts: number; // of a batch
+  readonly left: number | null; // seconds left in the phase
+  readonly rollouts: number; // in a batch
 }
 
-/** What a run is at before there is anything to judge. */
+/** What a run is doing, as long as there is too little data for a verdict. */
 export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: Waited): string {
   if (still && phase === 'imitating') {
     const between = Number.isInteger(done);
-    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the warm-up. Run continues from here.`;
+    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the warm start. Run continues from here.`;
   }
   if (still && phase !== 'idle') return `Paused in update ${update + 1}. Run continues from here.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
@@ -155,9 +155,9 @@ export function waitingWords({ starting, still, phase, update, done, total, left
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'warm-start':
-      return `Warm-up: imitating demonstrations${amount} …${rest}`;
+      return `Warm start: imitating demonstrations${amount} …${rest}`;
     case 'imitating':
-      return `Warm-up: imitating demonstrations, ${stepWords(done, total)} …${rest}`;
+      return `Warm start: imitating demonstrations, ${stepWords(done, total)} …${rest}`;
     case 'evaluating':
       return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${rest}`;
     case 'sampling':
@@ -173,7 +173,7 @@ export function waitingWords({ starting, still, phase, update, done, total, left
     case 'idle':
       if (starting) return STARTING_WORDS;
       return update > 0
-        ? `Update ${update} is done. The verdict comes after a few more.`
-        : 'The verdict comes after a few updates.';
+        ? `Update ${update} is done. A summary follows after a few more.`
+        : 'A summary follows after a few updates.';
   }
 }

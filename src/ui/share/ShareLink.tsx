@@ -47,7 +47,8 @@ export function ShareLink() {
         <label className="share-kernels">
           <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
           <span>
-            Name this run’s: <b>kernels={named.kernels}</b>. With auto, faster ones take over once measured.
+            Fix the kernels of this run: <b>kernels={named.kernels}</b>. Otherwise faster ones may be used, and numbers
+            may round differently.
           </span>
         </label>
       )}

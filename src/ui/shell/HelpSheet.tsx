@@ -21,7 +21,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['← →', 'in the rollout: previous, next token'],
   ['Home End', 'in the rollout: first, last token'],
   ['← → + −', 'in the curves: crosshair, zoom; < > move, Esc shows all'],
-  ['1 … 9', 'channel: mask, advantage, push …'],
+  ['1 … 9', 'what a token’s colour shows: mask, advantage, push …'],
   ['A B S', 'only while two rollouts are compared: A is better, B is better, skip'],
   ['M', 'hold: the pushes with both masks off (or on, if both are off)'],
   ['P', 'play the task yourself'],
@@ -29,7 +29,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'deselect the token'],
-  ['C', 'choose what to train, by picture'],
+  ['C', 'choose what to train'],
   ['S', 'share: the link to what you see'],
   ['?', 'this sheet'],
 ];
@@ -38,11 +38,11 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 const FINGERS: readonly (readonly [place: string, does: string])[] = [
   ['A word of the rollout', 'what the update made of it'],
   ['A reward above it', 'another rollout of the task'],
-  ['The ƒ of a knob', 'the terms it acts on, the tokens they touch'],
+  ['The ƒ of a knob', 'lights the terms that it acts on, and their tokens'],
   ['The ? of a knob', 'what it does'],
-  ['The task’s name', 'choose what to train, by picture'],
+  ['The task’s name', 'choose what to train'],
   ['Two fingers in a curve', 'zoom, move; one reads its values'],
-  ['The bar below', 'the five places; the views of one are under the header'],
+  ['The bar below', 'the five places of the page; the views of each are under the header'],
 ];
 
 /** The keys, as a dialog; by touch what a finger does, and the keys folded. */

@@ -74,7 +74,7 @@ function Backend() {
       </a>{' '}
       · {backend.adapter}
       {backend.software && (
-        <span className="chip warn" title="This adapter is a CPU that speaks WebGPU">
+        <span className="chip warn" title="WebGPU runs here on the CPU, not on a GPU">
           software GPU
         </span>
       )}
@@ -87,7 +87,9 @@ function Backend() {
 function notStartedWords(asked: RunConfig['backend']): string {
   if (asked === 'cpu') return 'It will train on the CPU.';
   if (!hasWebGpu()) return 'No WebGPU here: it will train on the CPU.';
-  return asked === 'gpu' ? 'It will train on the GPU.' : 'It will train on the GPU if there is one, else on the CPU.';
+  return asked === 'gpu'
+    ? 'It will train on the GPU.'
+    : 'It will train on the GPU if there is one, otherwise on the CPU.';
 }
 
 interface ReadingProps {

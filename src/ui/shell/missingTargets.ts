@@ -51,8 +51,9 @@ export function missingTargets(
 function whyNot(held: number, { update, updates }: RunPosition): string {
   if (held > updates) return `the run ends after update ${updates}. Set Updates to ${held} or more.`;
   if (update === null) {
-    return `nothing has been trained here yet. Run training: at update ${held} you see its rollouts, with what the link chose.`;
+    return `nothing has been trained here yet. Run training: at update ${held} the page shows the rollout that the link points to.`;
   }
-  if (update < held) return `the run is at update ${update}. Go on: at update ${held} its rollouts are shown.`;
+  if (update < held)
+    return `the run is at update ${update}. Continue training: at update ${held} its rollouts are shown.`;
   return `the run no longer keeps its rollouts. Other rollouts are shown.`;
 }

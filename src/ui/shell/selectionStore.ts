@@ -118,14 +118,16 @@ function storedTheme(): Theme {
   const theme = storedWord(THEME_KEY);
   if (theme === 'dark' || theme === 'light' || theme === 'system') return theme;
   if (theme !== null)
-    notice(`The theme this browser kept could not be read (${theme.slice(0, 20)}); it is the system’s.`);
+    notice(`The saved theme could not be read (${theme.slice(0, 20)}). The page uses your system’s theme.`);
   return 'system';
 }
 
 function storedKeys(): boolean {
   const keys = storedWord(KEYS_KEY);
   if (keys !== null && keys !== 'on' && keys !== 'off') {
-    notice(`Whether single keys act could not be read (${keys.slice(0, 20)}); they do. The help (?) turns them off.`);
+    notice(
+      `The saved setting for single-key shortcuts could not be read (${keys.slice(0, 20)}). They are on; the help (?) turns them off.`,
+    );
   }
   return keys !== 'off';
 }

@@ -144,7 +144,7 @@ function PlayButton({ over, playing, own }: PlayButtonProps) {
 function Progress() {
   const { session, phase, update, finished, running, problem } = useLive();
   const config = useConfig((s) => s.wanted);
-  if (problem) return <span role="alert">{problem.message} The lab says what to do.</span>;
+  if (problem) return <span role="alert">{problem.message} Open the lab to see what to do.</span>;
   const heldOut = live.series.get('eval/success');
   if (finished) {
     return (

@@ -58,7 +58,7 @@ function Shown() {
   if (recording === 'missing') {
     return (
       <p className="note" role="alert">
-        The recorded run could not be loaded. Check the connection and load the page anew, or{' '}
+        The recorded run could not be loaded. Check the connection and reload the page, or{' '}
         <a href="#/lab">open the lab</a> and train.
       </p>
     );

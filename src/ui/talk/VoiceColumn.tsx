@@ -44,7 +44,7 @@ export function VoiceColumn({ voice, said }: Props) {
     update > 0
       ? `${standing > update ? 'Asked after' : 'Now, after'} update ${update}`
       : voice === 'now' && imitates
-        ? 'Now, after warm-up only'
+        ? 'Now, after the warm start only'
         : 'Before training';
   return (
     <article className="card voice" aria-label={title} data-voice={voice} data-over={over}>
