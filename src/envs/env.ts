@@ -32,6 +32,12 @@ export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]>
   readonly rewardOnLastAction: boolean; // true: a turn's reward goes on its last action token; false: on the last token of the observation that follows it
 }
 
+/** Nothing is paid, nothing fails, and only legal words can be drawn: for a demonstrator, and for tasks that are only looked at. */
+export const UNPAID: EnvSettings = {
+  ...(Object.fromEntries(ENV_KNOBS.map((name) => [name, 0])) as Pick<EnvSettings, (typeof ENV_KNOBS)[number]>),
+  ...{ grammar: true, rewardOnLastAction: true },
+};
+
 /** An episode in progress. Replaying the same action tokens with the same task and luck gives the same episode. */
 export interface Episode {
   readonly prompt: readonly number[]; // ids

@@ -4,7 +4,7 @@ import type { Task } from './episodeRules.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { graphFace } from './graphFace.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
+import { type Asking, type EnvSettings, type Reset, type ToolEnv, UNPAID } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
 import type { Side } from './split.ts';
@@ -173,7 +173,7 @@ function ownQuestions(
       const read = checkedAnswers(form, words);
       const [entity = '', ...asked] = read.filter((word) => word !== '').toReversed();
       const begin = asking(entity, asked);
-      begin(0, NO_REWARDS); // says now what cannot be asked, whatever seed it begins with
+      begin(0, UNPAID); // says now what cannot be asked, whatever seed it begins with
       return { begin, judged: true };
     },
   };
@@ -184,8 +184,3 @@ function exampleOf([entity = '', ...relations]: readonly string[], most: number)
   const open = Array.from({ length: most - relations.length }, () => '');
   return [...relations.toReversed(), ...open, entity];
 }
-
-const NO_REWARDS: EnvSettings = {
-  ...{ outcomeReward: 0, processReward: 0, callReward: 0, invalidPenalty: 0, thinkReward: 0, turnCost: 0 },
-  ...{ failureRate: 0, latency: 0, oneHopShare: 0, grammar: true, rewardOnLastAction: true },
-};

@@ -1,4 +1,4 @@
-import type { EnvSettings, ToolEnv } from '../envs/env.ts';
+import { type ToolEnv, UNPAID } from '../envs/env.ts';
 import { demonstrator, playOut } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
@@ -108,21 +108,6 @@ async function forgetMoments(policy: Policy): Promise<void> {
   const { policy: network } = await policy.readState();
   policy.writeWeights(network.weights);
 }
-
-// A demonstrator is not paid.
-const UNPAID: EnvSettings = {
-  grammar: true,
-  outcomeReward: 0,
-  processReward: 0,
-  callReward: 0,
-  invalidPenalty: 0,
-  thinkReward: 0,
-  turnCost: 0,
-  rewardOnLastAction: true,
-  failureRate: 0,
-  latency: 0,
-  oneHopShare: 0,
-};
 
 /** A batch of demonstrated episodes, of each environment in turn: the demonstrator's tokens have the action role. */
 export function demonstrations(
