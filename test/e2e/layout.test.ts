@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ListedRoute, SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { DESKTOP, framesLater, launch, PHONE, stepped, toScreen, visitStill } from './lab.ts';
+import { SCREENS_TO_WALK } from './places.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
 const DESKS = [
@@ -19,23 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** What each screen has once its code is there. */
-const LOADED: Readonly<Record<ListedRoute, string>> = {
-  lab: '.controls-scroll .your-facts',
-  group: '.columns',
-  update: '.update-grid',
-  talk: '.talk',
-  models: '.models',
-  train: '.models',
-  runs: 'main .panel, main section',
-  forks: '.fork',
-  rollouts: '.drop-here',
-  experiments: '.setup',
-  profile: 'main .panel, main section',
-  environment: '.cm-content',
-  learn: '.chapter',
-};
-
 /** What must have room to be read, in pixels of height. */
 const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: string, least: number])[]>>> = {
   learn: [
@@ -51,7 +35,7 @@ const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: strin
 async function open(page: Page, screen: ListedRoute, query = ''): Promise<void> {
   await page.goto(`${inject('baseURL')}#/${screen}${query}`);
   await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
-  await page.locator(LOADED[screen]).first().waitFor({ state: 'attached' });
+  await page.locator(SCREENS_TO_WALK[screen].loaded).first().waitFor({ state: 'attached' });
 }
 
 /** What is not where it belongs: header, Run or navigation out of sight, or anything scrolled that is no panel. */

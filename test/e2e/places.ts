@@ -30,195 +30,230 @@ const byKey = (name: string, key: string, shown: string): Place => ({
   },
 });
 
+interface WalkedScreen {
+  readonly loaded: string; // a selector that matches as soon as the screen's own code is there
+  readonly places: readonly Place[];
+}
+
 /** Every screen with what opens on it: a new screen has no place here until it is given one, and the compiler asks for it. */
-export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
-  lab: [
-    itself('lab', '.trajectory .token'),
-    {
-      name: 'curves',
-      open: async (page) => {
-        await toTab(page, 'Curves');
-        await page.locator('.charts .plot svg').first().waitFor();
+export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
+  lab: {
+    loaded: '.controls-scroll .your-facts',
+    places: [
+      itself('lab', '.trajectory .token'),
+      {
+        name: 'curves',
+        open: async (page) => {
+          await toTab(page, 'Curves');
+          await page.locator('.charts .plot svg').first().waitFor();
+        },
       },
-    },
-    {
-      name: 'formula of a pinned knob',
-      open: async (page) => {
-        await toTab(page, 'Tune');
-        await unfold(page, 'Objective');
-        await press(page, 'Where Loss mask acts in the formula');
-        await page.locator('.term[data-lit="true"]').first().waitFor();
+      {
+        name: 'formula of a pinned knob',
+        open: async (page) => {
+          await toTab(page, 'Tune');
+          await unfold(page, 'Objective');
+          await press(page, 'Where Loss mask acts in the formula');
+          await page.locator('.term[data-lit="true"]').first().waitFor();
+        },
       },
-    },
-    {
-      name: 'a chosen token',
-      open: async (page) => {
-        await toTab(page, 'Watch');
-        await page.locator('[data-token="3"]').click();
-        await page.getByTestId('distribution').waitFor();
+      {
+        name: 'a chosen token',
+        open: async (page) => {
+          await toTab(page, 'Watch');
+          await page.locator('[data-token="3"]').click();
+          await page.getByTestId('distribution').waitFor();
+        },
       },
-    },
-    byKey('choice of a task', 'c', '.preset-card'),
-    byKey('play it yourself', 'p', 'dialog .transcript'),
-    byKey('share', 's', 'dialog[open]'),
-    byKey('keys', '?', 'dialog[open]'),
-  ],
-  group: [itself('group', '[data-testid="shared"]')],
-  update: [
-    {
-      name: 'why a token moved',
-      open: async (page) => {
-        await page.getByTestId('changes').getByRole('button').first().click();
-        await page.getByTestId('why').locator('.why-bar').first().waitFor();
+      byKey('choice of a task', 'c', '.preset-card'),
+      byKey('play it yourself', 'p', 'dialog .transcript'),
+      byKey('share', 's', 'dialog[open]'),
+      byKey('keys', '?', 'dialog[open]'),
+    ],
+  },
+  group: { loaded: '.columns', places: [itself('group', '[data-testid="shared"]')] },
+  update: {
+    loaded: '.update-grid',
+    places: [
+      {
+        name: 'why a token moved',
+        open: async (page) => {
+          await page.getByTestId('changes').getByRole('button').first().click();
+          await page.getByTestId('why').locator('.why-bar').first().waitFor();
+        },
       },
-    },
-  ],
-  talk: [
-    {
-      name: 'an answer of the agent',
-      open: async (page) => {
-        await press(page, 'Ask the agent');
-        await page.locator('.voice[data-voice="now"] .token').first().waitFor();
+    ],
+  },
+  talk: {
+    loaded: '.talk',
+    places: [
+      {
+        name: 'an answer of the agent',
+        open: async (page) => {
+          await press(page, 'Ask the agent');
+          await page.locator('.voice[data-voice="now"] .token').first().waitFor();
+        },
       },
-    },
-  ],
-  models: [
-    itself('models', '.drop-here'),
-    {
-      name: 'a model that answers',
-      open: async (page) => {
-        await drop(page, { 'tiny.gguf': tinyGguf() });
-        await page.getByRole('button', { name: 'Open', exact: true }).click();
-        await page.getByLabel('Tokens', { exact: true }).fill('8');
-        await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
-        await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-        await page
-          .getByTestId('pace')
-          .getByText(/tokens\/s/)
-          .waitFor();
-        await page.locator('.flow .token').nth(1).click();
-        await press(page, 'Surprise');
+    ],
+  },
+  models: {
+    loaded: '.models',
+    places: [
+      itself('models', '.drop-here'),
+      {
+        name: 'a model that answers',
+        open: async (page) => {
+          await drop(page, { 'tiny.gguf': tinyGguf() });
+          await page.getByRole('button', { name: 'Open', exact: true }).click();
+          await page.getByLabel('Tokens', { exact: true }).fill('8');
+          await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
+          await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+          await page
+            .getByTestId('pace')
+            .getByText(/tokens\/s/)
+            .waitFor();
+          await page.locator('.flow .token').nth(1).click();
+          await press(page, 'Surprise');
+        },
       },
-    },
-  ],
-  train: [
-    itself('what trains', '.trainee'),
-    {
-      name: 'a model that is to be trained',
-      open: async (page) => {
-        await drop(page, { 'tiny.gguf': tinyGguf() });
-        await page.getByLabel('Memory it takes').getByText('gradients and Adam’s moments').waitFor();
+    ],
+  },
+  train: {
+    loaded: '.models',
+    places: [
+      itself('what trains', '.trainee'),
+      {
+        name: 'a model that is to be trained',
+        open: async (page) => {
+          await drop(page, { 'tiny.gguf': tinyGguf() });
+          await page.getByLabel('Memory it takes').getByText('gradients and Adam’s moments').waitFor();
+        },
       },
-    },
-  ],
-  runs: [itself('one run', '.every-curve')],
-  forks: [
-    itself('forks', '.fork'),
-    {
-      name: 'a finished comparison',
-      open: async (page) => {
-        await press(page, /^Fork, \d+ updates$/);
-        await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 240_000 });
+    ],
+  },
+  runs: { loaded: 'main .panel, main section', places: [itself('one run', '.every-curve')] },
+  forks: {
+    loaded: '.fork',
+    places: [
+      itself('forks', '.fork'),
+      {
+        name: 'a finished comparison',
+        open: async (page) => {
+          await press(page, /^Fork, \d+ updates$/);
+          await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 240_000 });
+        },
       },
-    },
-  ],
-  rollouts: [
-    itself('rollouts before a file', '.drop-here'),
-    {
-      name: 'rollouts',
-      open: async (page) => {
-        await press(page, 'Open them here');
-        await page.getByRole('searchbox').waitFor();
-        await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
+    ],
+  },
+  rollouts: {
+    loaded: '.drop-here',
+    places: [
+      itself('rollouts before a file', '.drop-here'),
+      {
+        name: 'rollouts',
+        open: async (page) => {
+          await press(page, 'Open them here');
+          await page.getByRole('searchbox').waitFor();
+          await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
+        },
       },
-    },
-    {
-      name: 'two steps of rollouts',
-      open: async (page) => {
-        await press(page, 'Two steps');
-        await page.getByTestId('steps-look').locator('.span').first().waitFor();
+      {
+        name: 'two steps of rollouts',
+        open: async (page) => {
+          await press(page, 'Two steps');
+          await page.getByTestId('steps-look').locator('.span').first().waitFor();
+        },
       },
-    },
-  ],
-  experiments: [itself('experiments', '.setup')],
-  profile: [
-    {
-      name: 'profile',
-      open: async (page) => {
-        await press(page, 'Measure');
-        await page.getByTestId('kernels').getByRole('table').waitFor();
+    ],
+  },
+  experiments: { loaded: '.setup', places: [itself('experiments', '.setup')] },
+  profile: {
+    loaded: 'main .panel, main section',
+    places: [
+      {
+        name: 'profile',
+        open: async (page) => {
+          await press(page, 'Measure');
+          await page.getByTestId('kernels').getByRole('table').waitFor();
+        },
       },
-    },
-  ],
-  environment: [
-    {
-      name: 'an environment with its check',
-      open: async (page) => {
-        await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
-        await page.getByTestId('verdict').waitFor();
-        await page.getByText('About these numbers').click();
+    ],
+  },
+  environment: {
+    loaded: '.cm-content',
+    places: [
+      {
+        name: 'an environment with its check',
+        open: async (page) => {
+          await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
+          await page.getByTestId('verdict').waitFor();
+          await page.getByText('About these numbers').click();
+        },
       },
-    },
-    {
-      name: 'an environment with a fault',
-      open: async (page) => {
-        await page.getByRole('textbox', { name: 'Environment, as TypeScript' }).press('Control+Home');
-        await page.keyboard.type('class {');
-        await page.getByTestId('reading').getByRole('button', { name: /^Line/ }).waitFor();
+      {
+        name: 'an environment with a fault',
+        open: async (page) => {
+          await page.getByRole('textbox', { name: 'Environment, as TypeScript' }).press('Control+Home');
+          await page.keyboard.type('class {');
+          await page.getByTestId('reading').getByRole('button', { name: /^Line/ }).waitFor();
+        },
       },
-    },
-    {
-      name: 'environments to start from',
-      open: async (page) => {
-        await press(page, 'Start from…');
-        await page.locator('dialog[open] .template').first().waitFor();
+      {
+        name: 'environments to start from',
+        open: async (page) => {
+          await press(page, 'Start from…');
+          await page.locator('dialog[open] .template').first().waitFor();
+        },
       },
-    },
-    {
-      name: 'an environment that is to be exported',
-      open: async (page) => {
-        await press(page, 'Export…');
-        await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).waitFor();
+      {
+        name: 'an environment that is to be exported',
+        open: async (page) => {
+          await press(page, 'Export…');
+          await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).waitFor();
+        },
       },
-    },
-  ],
-  learn: [
-    itself('chapter', '.chapter'),
-    {
-      name: 'an exercise with its verdict',
-      open: async (page) => {
-        await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
-        const panel = page.getByTestId('exercise-solved');
-        await panel.getByRole('button', { name: 'in six or more' }).click();
-        await panel.getByRole('button', { name: 'Look at the recorded runs' }).click();
-        await page.locator('[data-testid="exercise-solved"][data-verdict]').waitFor();
+    ],
+  },
+  learn: {
+    loaded: '.chapter',
+    places: [
+      itself('chapter', '.chapter'),
+      {
+        name: 'an exercise with its verdict',
+        open: async (page) => {
+          await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
+          const panel = page.getByTestId('exercise-solved');
+          await panel.getByRole('button', { name: 'in six or more' }).click();
+          await panel.getByRole('button', { name: 'Look at the recorded runs' }).click();
+          await page.locator('[data-testid="exercise-solved"][data-verdict]').waitFor();
+        },
       },
-    },
-    {
-      name: 'presenter',
-      open: async (page) => {
-        await press(page, 'Present');
-        await page.getByTestId('slide').waitFor();
+      {
+        name: 'presenter',
+        open: async (page) => {
+          await press(page, 'Present');
+          await page.getByTestId('slide').waitFor();
+        },
       },
-    },
-    {
-      name: 'class',
-      open: async (page) => {
-        const results = await handedIn(page);
-        await page.getByRole('link', { name: 'Class' }).click();
-        const file = (name: string, content: string) => ({
-          name,
-          mimeType: 'application/json',
-          buffer: Buffer.from(content),
-        });
-        await page
-          .getByTestId('class')
-          .locator('input[type="file"]')
-          .setInputFiles([file('ada.json', results), file('run.json', '{"kind":"run"}')]);
-        await page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' }).waitFor();
+      {
+        name: 'class',
+        open: async (page) => {
+          const results = await handedIn(page);
+          await page.getByRole('link', { name: 'Class' }).click();
+          const file = (name: string, content: string) => ({
+            name,
+            mimeType: 'application/json',
+            buffer: Buffer.from(content),
+          });
+          await page
+            .getByTestId('class')
+            .locator('input[type="file"]')
+            .setInputFiles([file('ada.json', results), file('run.json', '{"kind":"run"}')]);
+          await page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' }).waitFor();
+        },
       },
-    },
-  ],
+    ],
+  },
 };
 
 /** Saves the results of the chapter that is shown; their text. */

@@ -4,7 +4,7 @@ import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { axe, axeInBothThemes, DESKTOP, framesLater, launch, PHONE, stepped, tooSmall, visitStill } from './lab.ts';
 import { misfits } from './misfits.ts';
 import { wideFont } from './wideFont.ts';
-import { PLACES, reach } from './places.ts';
+import { reach, SCREENS_TO_WALK } from './places.ts';
 
 const RUN = '#/lab?backend=cpu&prompts=4&groupSize=4&evalEvery=2&evalTasks=8&seed=7';
 const ZOOMED = { width: 720, height: 450 }; // a desk of 1440 × 900 at 200 %
@@ -38,7 +38,7 @@ test.each([
       if (what.length > 0) found[where] = what;
     };
     for (const [route] of SCREEN_LIST) {
-      for (const { name, open } of PLACES[route]) {
+      for (const { name, open } of SCREENS_TO_WALK[route].places) {
         await reach(page, route);
         await open(page);
         note(`${name}, axe`, await (hasTouch ? axe(page) : axeInBothThemes(page)));
