@@ -16,8 +16,9 @@ import './styles/env.css';
 import './styles/tokens.css';
 import './styles/dock.css';
 import './styles/phone.css';
-import './styles/between.css';
 import './styles/hide.css';
+import './styles/desk.css';
+import './styles/lying-phone.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { BREAKPOINTS } from '../../src/ui/parts/breakpoints.ts';
 
 const FOLDER = 'src/ui/styles';
 const files = readdirSync(FOLDER).filter((name) => name.endsWith('.css') && name !== 'theme.css');
@@ -75,5 +76,36 @@ test('the scales have six sizes of type and six spaces, each larger than the one
     );
     expect(sizes).toHaveLength(count);
     expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
+  }
+});
+
+/** Widths and heights that a text asks of the window, as it writes them. */
+function sizesAsked(text: string): string[] {
+  const medias = Array.from(
+    text.matchAll(/@media ([^{]+) \{|matchMedia\(['"`]([^'"`]+)/g),
+    ([, css, script]) => css ?? script,
+  );
+  return medias.filter((media) => media !== undefined).filter((media) => /width|height/.test(media));
+}
+
+test('style sheets and scripts ask for a width or a height of the window in the words of one list, every one of which is used', () => {
+  const sheets = readdirSync(FOLDER).map((name) => [name, readFileSync(`${FOLDER}/${name}`, 'utf8')] as const);
+  const scripts = readdirSync('src/ui', { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => [name, readFileSync(`src/ui/${name}`, 'utf8')] as const);
+  const list: readonly string[] = Object.values(BREAKPOINTS);
+  const asked = [...sheets, ...scripts].flatMap(([name, text]) => sizesAsked(text).map((media) => ({ name, media })));
+  expect(asked.filter(({ media }) => !list.includes(media))).toEqual([]);
+  expect(list.filter((media) => !asked.some((each) => each.media === media))).toEqual([]);
+  expect(sizesAsked("@media (max-width: 600px) {}\nmatchMedia('(height < 9px)')")).toEqual([
+    '(max-width: 600px)',
+    '(height < 9px)',
+  ]);
+});
+
+test('a style sheet asks for a width or a height once: all that holds there stands in one block', () => {
+  for (const name of readdirSync(FOLDER)) {
+    const asked = sizesAsked(readFileSync(`${FOLDER}/${name}`, 'utf8'));
+    expect(asked, name).toEqual([...new Set(asked)]);
   }
 });

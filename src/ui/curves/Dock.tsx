@@ -3,6 +3,7 @@ import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useMedia } from '../parts/useMedia.ts';
 import { fold, useFolds } from '../shell/folds.ts';
@@ -42,7 +43,7 @@ const COMPARED_WITH = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join
 export function Dock() {
   const set = useSelection((s) => s.curves);
   const isFolded = useFolds((s) => s.curves) && set === 'overview';
-  const isPhone = useMedia('(max-width: 860px)');
+  const isPhone = useMedia(BREAKPOINTS.phone);
   if (isFolded && !isPhone) {
     return (
       <section className="dock pane" aria-label="Curves" data-pane="curves" data-folded="true">

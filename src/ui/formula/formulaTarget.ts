@@ -9,6 +9,7 @@ import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { touchedByAny } from './touchedTokens.ts';
 import { type Target, previewKnobs } from './previewKnobs.ts';
+import { BREAKPOINTS } from '../parts/breakpoints.ts';
 
 interface FormulaState {
   readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
@@ -19,13 +20,10 @@ interface FormulaState {
   readonly open: boolean; // the formula is in sight
 }
 
-/** Screens on which the formula is open at first. On a phone it would take half of the room of the knobs. */
-const ROOMY = '(min-width: 861px) and (min-height: 760px)';
-
 /** Which terms and knobs of the formula are lit, and by what. */
 export const useFormula = create<FormulaState>()(() => ({
   ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
-  open: matchMedia(ROOMY).matches,
+  open: matchMedia(BREAKPOINTS.desk).matches && !matchMedia(BREAKPOINTS.lowDesk).matches, // elsewhere it takes half of the room of the knobs
 }));
 
 const LINGER_MS = 250; // a pointer that rests shorter than this is ignored

@@ -3,6 +3,7 @@ import { useCurrent } from '../run/currentRollout.ts';
 import { live } from '../run/liveStore.ts';
 import { auditMask } from './readRollout.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
+import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { whole, percent, short, signed } from '../parts/numberText.ts';
 import { channelValue, type ChannelView } from './channels.ts';
@@ -18,7 +19,7 @@ import { pushFormula } from '../../config/formula.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { pushAt } from './push.ts';
 
-const isPhone = () => matchMedia('(max-width: 860px)').matches;
+const isPhone = () => matchMedia(BREAKPOINTS.phone).matches;
 
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {

@@ -1,11 +1,10 @@
 import { create } from 'zustand';
+import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { storedWord, storeWord } from '../parts/storedWord.ts';
 
 /** What of the lab can be folded away so that the rollout has more room. */
 type Part = 'controls' | 'curves';
 
-/** Below this height of the window, px, the curves begin as a strip. */
-const LOW = 800;
 const KEYS: Readonly<Record<Part, string>> = {
   controls: 'rollout-playground-controls',
   curves: 'rollout-playground-curves',
@@ -31,5 +30,5 @@ function chosen(part: Part): boolean | null {
 
 /** Whether the window is too low for charts beside a rollout. A phone has the curves on a panel of their own. */
 function isLow(): boolean {
-  return typeof matchMedia === 'function' && matchMedia(`(width > 860px) and (height < ${LOW}px)`).matches;
+  return typeof matchMedia === 'function' && matchMedia(BREAKPOINTS.lowDesk).matches;
 }

@@ -5,6 +5,7 @@ import type { Texts } from '../learn/texts/shape.ts';
 import { useLoadedTexts } from '../learn/useTexts.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
+import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useRoute } from '../address/route.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -67,7 +68,7 @@ function TourCard({ texts }: { readonly texts: Texts }) {
     const marked = [...document.querySelectorAll(target)].find((e) => e.getClientRects().length > 0);
     marked?.setAttribute('data-tour', '');
     // a phone shows little at a time
-    if (matchMedia('(max-width: 860px)').matches) marked?.scrollIntoView({ block: 'nearest' });
+    if (matchMedia(BREAKPOINTS.phone).matches) marked?.scrollIntoView({ block: 'nearest' });
     return () => marked?.removeAttribute('data-tour');
   }, [target, route, version, token]); // what it names may come later
 
