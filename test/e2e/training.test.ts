@@ -1,7 +1,7 @@
-import type { Browser } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invariants, judge } from '../../src/ui/knobs/maskChecks.ts';
-import { framesLater, launch, read, still, train, unfold, visitStill, WITHOUT_GPU } from './lab.ts';
+import { checksum, framesLater, launch, read, stepped, still, train, unfold, visitStill, WITHOUT_GPU } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
 // no run ends before the test is through
@@ -37,6 +37,39 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
   }
   expect(problems).toEqual([]);
   await page.context().close();
+});
+
+test('with WebGPU: a link to a token of an update, opened elsewhere and trained, shows that token with the same words, numbers and weights', async () => {
+  const link = '#/lab?backend=gpu&prompts=2&groupSize=4&evalTasks=4&seed=7';
+  const looks = async (page: Page) => {
+    await page.getByTestId('distribution').waitFor();
+    const { backend, batch, selection, metrics } = await read(page);
+    return {
+      ...{ kind: backend?.kind, batch },
+      ...{ row: selection.row, turn: selection.turn, token: selection.token },
+      numbers: Object.entries(metrics).filter(([name]) => !/^time\/|per_second/.test(name)),
+      words: await page.getByTestId('trajectory').locator('.token .word').allTextContents(),
+      token: await page.getByTestId('distribution').innerText(),
+      weights: await checksum(page),
+    };
+  };
+  const { page } = await visitStill(gpu, { hash: link });
+  await stepped(page, 2);
+  await page.getByRole('button', { name: /^Rollout 3:/ }).click();
+  await page.locator('[data-token="3"]').click();
+  const sent = await looks(page);
+  expect(sent).toMatchObject({ kind: 'gpu', batch: { update: 2 }, row: 2, token: 3 });
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  const field = page.getByRole('dialog', { name: 'Share' }).getByLabel('Link');
+  await expect.poll(() => field.inputValue()).toMatch(/&update=2&rollout=2&.*token=3/);
+  const address = await field.inputValue();
+  await page.context().close();
+
+  const { page: other, problems } = await visitStill(gpu, { hash: address.slice(address.indexOf('#')) });
+  await stepped(other, 2);
+  expect(await looks(other)).toEqual(sent);
+  expect(problems).toEqual([]);
+  await other.context().close();
 });
 
 test('on a software adapter auto measures both, takes the faster backend, and says why', async () => {
