@@ -49,7 +49,7 @@ test('with WebGPU: a link to a token of an update, opened elsewhere and trained,
       ...{ row: selection.row, turn: selection.turn, token: selection.token },
       numbers: Object.entries(metrics).filter(([name]) => !/^time\/|per_second/.test(name)),
       words: await page.getByTestId('trajectory').locator('.token .word').allTextContents(),
-      token: await page.getByTestId('distribution').innerText(),
+      likely: await page.getByTestId('distribution').innerText(),
       weights: await checksum(page),
     };
   };
