@@ -15,3 +15,11 @@ export function isCount(value: unknown): value is number {
 export function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return isRecord(value) && Object.values(value).every((text) => typeof text === 'string');
 }
+
+/** A JSON value for a message, short. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return value === '' ? "''" : value;
+  if (Array.isArray(value)) return 'a list';
+  return isRecord(value) ? 'an object' : JSON.stringify(value);
+}

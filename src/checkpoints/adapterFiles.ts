@@ -1,4 +1,3 @@
-import { encodeSafetensors } from '../formats/safetensors.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { PackedRun } from '../runs/packed.ts';
@@ -7,7 +6,7 @@ import { curvesFile } from './curvesFile.ts';
 import { peftFolder } from './adapter/peft.ts';
 import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
 import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
-import { trainingTensors } from './trainingState.ts';
+import { trainingStateFile } from './trainingStateFile.ts';
 
 /**
  * A run on a checkpoint as a folder: adapters as PEFT opens them, their moments and all else it takes to go on bit for bit beside `base`, of which nothing
@@ -31,7 +30,7 @@ export function adapterFiles(run: PackedRun, base: BaseMark): Files {
     [FILES.manifest, bytesOf(manifestFile(run, metrics))],
     [FILES.metrics, bytesOf(metrics)],
     ...environmentFiles(run).map(([name, text]) => [name, bytesOf(text)] as const),
-    [FILES.training, new Uint8Array(encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' }))],
+    [FILES.training, new Uint8Array(trainingStateFile(checkpoint, shapes))],
   ]);
 }
 

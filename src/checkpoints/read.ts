@@ -1,13 +1,13 @@
-import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
+import { field, isRecord, readJson } from '../formats/jsonFile.ts';
 import { FormatError } from '../formats/formatProblem.ts';
-import { decodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
-import { CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
-import type { PackedRun } from '../runs/packed.ts';
-import { unpackedRun } from '../runs/packed.ts';
-import { FILES, type Files } from './checkpointFolder.ts';
+import { decodeSafetensors } from '../formats/safetensors.ts';
+import { CheckpointError, type CheckpointTensors, POLICY_WEIGHTS } from '../runs/checkpoint.ts';
+import { StoredRunError } from '../runs/manifest.ts';
+import { type PackedRun, unpackedRun } from '../runs/packed.ts';
+import { readStoredRun } from '../runs/readStoredRun.ts';
+import { environmentFileName, FILES, type Files } from './checkpointFolder.ts';
 import { type Foreign, readForeign } from './foreignModel.ts';
-import { readManifest, readMetrics } from './manifestFile.ts';
-import { networkOf, pairsOf, poolOf } from './trainingState.ts';
+import { EXPORT_AGAIN, readMetrics } from './manifestFile.ts';
 
 /** What a folder turned out to be: a run of this project, which goes on bit for bit, or another program's model. */
 export type ReadFolder =
@@ -24,89 +24,77 @@ export function readCheckpointFiles(files: Files): ReadFolder {
     : { kind: 'foreign', model: readForeign(files) };
 }
 
+/** The run whose parts are these files. */
 function readOurs(files: Files): PackedRun {
-  const needs = (...names: readonly string[]) => {
-    const missing = names.filter((name) => !files.has(name));
-    if (missing.length > 0) throw absent(missing);
-  };
-  needs(FILES.training, FILES.metrics);
+  const manifest = readJson(FILES.manifest, files.get(FILES.manifest) ?? NOTHING);
+  const checkpoint = isRecord(manifest) ? field(manifest, 'checkpoint') : undefined;
+  const has = (name: string) => isRecord(checkpoint) && field(checkpoint, name) !== undefined;
+  const missing = [
+    ...[FILES.training, FILES.metrics],
+    ...(has('base') ? [] : [FILES.weights]),
+    ...(has('chatTokenizer') ? [FILES.tokenizer, FILES.template] : []),
+  ].filter((name) => !files.has(name));
+  if (missing.length > 0) throw absent(missing);
   const metrics = files.get(FILES.metrics) ?? NOTHING;
-  const { run, checkpoint, steps, rewardModel } = readManifest(
-    files.get(FILES.manifest) ?? NOTHING,
-    metrics,
-    files.get(FILES.environment) ?? files.get(FILES.pythonEnvironment),
-  );
-  const adapts = field(checkpoint, 'base') !== undefined;
-  if (!adapts) needs(FILES.weights);
-  const points = readMetrics(metrics);
-  const state = tensorsIn(files, FILES.training);
-  const policy = {
-    weights: adapts ? poolOf(state, 'policy', 'weights') : weightsOf(files, poolOf(state, 'policy', 'adamM')),
-    adamM: poolOf(state, 'policy', 'adamM'),
-    adamV: poolOf(state, 'policy', 'adamV'),
-    steps: steps['policy'],
+  const text = (...names: readonly string[]) => {
+    const bytes = names.map((name) => files.get(name)).find((found) => found !== undefined);
+    return bytes && new TextDecoder().decode(bytes);
   };
-  const critic = steps['critic'] === null ? null : networkOf(state, 'critic', steps['critic']);
-  const { steps: fitSteps, ...counts } = rewardModel ?? {};
-  const judge = rewardModel && {
-    network: networkOf(state, 'reward_model', fitSteps),
-    memory: { ...counts, ...pairsOf(state) },
+  const state = tensorsIn(files, FILES.training);
+  const parts = {
+    manifest,
+    tensors: has('base') ? state : new Map([...state, ...weightsOf(files, state)]),
+    points: readMetrics(metrics),
+    texts: {
+      environment: text(FILES.environment, FILES.pythonEnvironment),
+      ...{ tokenizer: text(FILES.tokenizer), template: text(FILES.template) },
+    },
   };
   try {
-    const start = poolOf(state, 'policy', 'start');
-    const began = start.size > 0 && { start };
-    const spoken = chatTokenizerOf(files, checkpoint);
-    const read = readCheckpoint({
-      ...checkpoint,
-      ...began,
-      ...spoken,
-      networks: { policy, critic },
-      rewardModel: judge,
-    });
-    const packed = { ...run, checkpoint: read, points };
-    unpackedRun(packed); // its curves rise
-    if (run.update === read.progress.update) return packed;
-    throw new CheckpointError(`Its run is at update ${run.update}, its checkpoint at ${read.progress.update}.`);
+    const run = readStoredRun(parts, metrics);
+    unpackedRun(run); // its curves rise
+    return run;
   } catch (error) {
-    if (!(error instanceof CheckpointError) && !(error instanceof RangeError)) throw error;
-    throw new FormatError([
-      {
-        ...{
-          file: FILES.manifest,
-          place: 'checkpoint',
-          got: error.message,
-          want: 'the state the run was exported with',
-        },
-        remedy: 'Export the run again, or take playground.json out of the folder: then its weights alone are read.',
-      },
-    ]);
+    if (error instanceof CheckpointError || error instanceof RangeError) throw ofFile(error);
+    throw error;
   }
 }
 
-/** The chat tokenizer of a text run. Tokenizer and template are files of the folder. Null if the run uses words. */
-function chatTokenizerOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
-  const chatTokenizer = field(checkpoint, 'chatTokenizer');
-  if (!isRecord(chatTokenizer)) return null;
-  const missing = [FILES.tokenizer, FILES.template].filter((file) => !files.has(file));
-  if (missing.length > 0) throw absent(missing);
-  const text = (file: string) => new TextDecoder().decode(files.get(file));
-  return { chatTokenizer: { ...chatTokenizer, tokenizer: text(FILES.tokenizer), template: text(FILES.template) } };
+/** The error with the file that it is about. */
+function ofFile(error: CheckpointError | RangeError): FormatError {
+  const problem = {
+    file: FILES.manifest,
+    place: 'checkpoint',
+    got: error.message,
+    want: 'the state the run was exported with',
+  };
+  const remedy = 'Export the run again, or take playground.json out of the folder: then its weights alone are read.';
+  if (!(error instanceof StoredRunError)) return new FormatError([{ ...problem, remedy }]);
+  const { part, place, got, want } = error;
+  if (part === 'manifest') return new FormatError([{ ...problem, place, got, want, remedy: EXPORT_AGAIN }]);
+  const file = environmentFileName({ name: place });
+  return new FormatError([{ file, place: '', got, want, remedy: 'Copy the file that the run was saved with.' }]);
 }
 
-/** The policy's weights, those it has moments of and in their order, which a checksum goes by. */
-function weightsOf(files: Files, order: Tensors): Tensors {
-  const head = files.has(FILES.valueHead) ? [...tensorsIn(files, FILES.valueHead)] : [];
-  const all = new Map([...tensorsIn(files, FILES.weights), ...head]);
-  const weights = new Map<string, Float32Array>();
-  for (const name of order.keys()) {
-    const values = all.get(name)?.values;
-    if (values instanceof Float32Array) weights.set(name, values);
-  }
-  return weights;
+/** The policy's weights from the model's files: those that the training state has moments of and in their order, which a checksum goes by. */
+function weightsOf(files: Files, state: CheckpointTensors): CheckpointTensors {
+  const moments = 'policy.adamM.';
+  const all = new Map([
+    ...tensorsIn(files, FILES.weights),
+    ...(files.has(FILES.valueHead) ? tensorsIn(files, FILES.valueHead) : []),
+  ]);
+  const names = [...state.keys()].filter((name) => name.startsWith(moments)).map((name) => name.slice(moments.length));
+  return new Map(
+    names.flatMap((name) => {
+      const values = all.get(name);
+      return values ? [[POLICY_WEIGHTS + name, values] as const] : [];
+    }),
+  );
 }
 
-function tensorsIn(files: Files, name: string): ReadonlyMap<string, SafeTensor> {
-  return decodeSafetensors(files.get(name) ?? NOTHING, name).tensors;
+function tensorsIn(files: Files, file: string): CheckpointTensors {
+  const { tensors } = decodeSafetensors(files.get(file) ?? NOTHING, file);
+  return new Map(Array.from(tensors, ([name, { values }]) => [name, values] as const));
 }
 
 const NOTHING = new Uint8Array();

@@ -13,7 +13,7 @@ import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
 import { modelOf, outputBiases } from './model.ts';
 import { textTokenizerConfig, specialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
-import { trainingTensors } from './trainingState.ts';
+import { trainingStateFile } from './trainingStateFile.ts';
 
 /**
  * A run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` open, with all beside it that it takes to go
@@ -46,7 +46,7 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
     [FILES.manifest, manifestFile(run, metrics)],
     [FILES.metrics, metrics],
     ...environmentFiles(run).map(([name, text]): [string, string] => [name, text]),
-    [FILES.training, encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' })],
+    [FILES.training, trainingStateFile(checkpoint, shapes)],
   ];
   if (head.length > 0) {
     const tensors = head.map(({ name, shape }) => {

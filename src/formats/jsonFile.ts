@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts';
 import { FormatError } from './formatProblem.ts';
 
-export { isRecord, type JsonRecord };
+export { isRecord, type JsonRecord, shown };
 
 const REMEDY = 'Write the file anew with the program it came from.';
 
@@ -31,14 +31,6 @@ export function readJson(file: string, bytes: Uint8Array, place = '', remedy = R
   const twice = nameTwice(text);
   if (twice !== null) throw fail(`the name ${twice} twice in one object`, 'every name once');
   return value;
-}
-
-/** A JSON value for a message, short. */
-export function shown(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (typeof value === 'string') return value === '' ? "''" : value;
-  if (Array.isArray(value)) return 'a list';
-  return isRecord(value) ? 'an object' : JSON.stringify(value);
 }
 
 /** JSON text that reads back to the same numbers: `-0` is kept, which `JSON.stringify` alone writes as 0. */

@@ -63,48 +63,63 @@ export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoin
   return checkpointOf({ ...checkpoint, config });
 }
 
-/** Bytes of its tensors and of the pairs it has collected. */
-export function checkpointBytes(checkpoint: Checkpoint): number {
-  const { fitted, heldOut, persons } = checkpoint.rewardModel?.memory ?? {};
-  const pairs = [fitted, heldOut, persons].flatMap(
-    (packed) => (packed ? Object.values(packed) : []) as ArrayBufferView[],
-  );
-  const tensors = tensorsOf(checkpoint).map(([, tensor]) => tensor);
-  return [...tensors, ...pairs].reduce((sum, { byteLength }) => sum + byteLength, 0);
+/** The arrays of a checkpoint by the names that they have wherever a run is stored. */
+export type CheckpointTensors = ReadonlyMap<string, Float32Array | Int32Array | Uint8Array>;
+
+/** What a network has of each of its tensors. */
+export const POOLS = ['weights', 'adamM', 'adamV'] as const;
+/** The kinds of pairs that a reward model collects, and the lists that a kind consists of. */
+export const PAIRS = ['fitted', 'heldOut', 'persons'] as const;
+export const PAIR_LISTS = ['lengths', 'tokens', 'roles'] as const;
+
+/** What the names of the policy's weights begin with. */
+export const POLICY_WEIGHTS = 'policy.weights.';
+
+type Learned = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
+
+/**
+ * All arrays of a checkpoint by name: `policy.weights.NAME` with AdamW's moments as `policy.adamM.NAME` and `policy.adamV.NAME`, the same of `critic` and
+ * `reward_model`, the weights at the start as `policy.start.NAME`, and the reward model's pairs as `reward_model.pairs.KIND.LIST`. Nothing is copied.
+ */
+export function checkpointTensors({ networks, rewardModel, start }: Learned): CheckpointTensors {
+  const tensors = new Map<string, Float32Array | Int32Array | Uint8Array>();
+  const addPool = (prefix: string, pool: Tensors) => {
+    for (const [name, values] of pool) tensors.set(`${prefix}.${name}`, values);
+  };
+  const add = (owner: string, network: SavedNetwork) => {
+    for (const pool of POOLS) addPool(`${owner}.${pool}`, network[pool]);
+  };
+  add('policy', networks.policy);
+  if (start) addPool('policy.start', start);
+  if (networks.critic) add('critic', networks.critic);
+  if (rewardModel) add('reward_model', rewardModel.network);
+  for (const kind of rewardModel ? PAIRS : []) {
+    for (const list of PAIR_LISTS) {
+      tensors.set(`reward_model.pairs.${kind}.${list}`, rewardModel?.memory[kind][list] ?? new Int32Array());
+    }
+  }
+  return tensors;
 }
 
-type Networks = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
+/** Bytes of its tensors and of the pairs it has collected. */
+export function checkpointBytes(checkpoint: Learned): number {
+  return Array.from(checkpointTensors(checkpoint).values()).reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
 
 /** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of critic or reward model; or ''. */
-export function nonFinite(checkpoint: Networks): string {
-  return tensorsOf(checkpoint).find(([, tensor]) => !isFinite(tensor))?.[0] ?? '';
+export function nonFinite(checkpoint: Learned): string {
+  const bad = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
+  if (!bad) return '';
+  const [owner = '', pool = '', ...name] = bad[0].split('.');
+  const kind = pool === 'weights' ? 'weight' : pool === 'start' ? 'first weight' : 'moment';
+  return `${owner === 'policy' ? '' : `${owner.replace('_', ' ')} `}${kind} ${name.join('.')}`;
 }
 
-function isFinite(tensor: Float32Array): boolean {
+function isFinite(values: Float32Array | Int32Array | Uint8Array): boolean {
   // x·0 is 0 for every finite x and NaN otherwise, and NaN stays
   let zero = 0;
-  for (const x of tensor) zero += x * 0;
+  for (const x of values) zero += x * 0;
   return zero === 0;
-}
-
-function tensorsOf({
-  networks: { policy, critic },
-  rewardModel,
-  start,
-}: Networks): (readonly [string, Float32Array])[] {
-  const named = (owner: string, network: SavedNetwork) =>
-    (['weights', 'adamM', 'adamV'] as const).flatMap((pool) =>
-      Array.from(
-        network[pool],
-        ([name, tensor]) => [`${owner}${pool === 'weights' ? 'weight' : 'moment'} ${name}`, tensor] as const,
-      ),
-    );
-  return [
-    ...named('', policy),
-    ...(critic ? named('critic ', critic) : []),
-    ...(rewardModel ? named('reward model ', rewardModel.network) : []),
-    ...Array.from(start ?? [], ([name, tensor]) => [`first weight ${name}`, tensor] as const),
-  ];
 }
 
 /** A save that cannot be gone on with; the message says what is wrong with it. */

@@ -1,9 +1,9 @@
 import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
-import { bareRun, type Manifest, readNames, type Run } from './run.ts';
+import { readManifest, StoredRunError } from './manifest.ts';
+import { bareRun, type Manifest, type Run } from './run.ts';
 import { measure } from './runLog.ts';
 import type { Series } from './series.ts';
 
@@ -46,7 +46,7 @@ export interface LogFile {
 export function readLog(text: string, { name, written, run: beside }: LogFile): Run {
   const lines = text.split('\n');
   const series = new Map<MetricName, Series>();
-  let run = beside === undefined ? null : readManifest('playground.json', beside);
+  let run = beside === undefined ? null : readHead('playground.json', beside);
   let last = -1;
   for (const [i, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -83,22 +83,18 @@ function readRunLine(at: string, fields: JsonRecord): Run {
   const { version } = fields;
   if (version !== VERSION)
     throw odd(at, `version ${JSON.stringify(version)}`, `version ${VERSION}`, 'Another version wrote it.');
-  return readManifest(at, fields);
+  return readHead(at, fields);
 }
 
-function readManifest(at: string, value: unknown): Run {
-  const { name, started, backend, begun } = isRecord(value) ? value : {};
-  const { kind, adapter } = isRecord(backend) ? backend : {};
-  const isBackend = (kind === 'cpu' || kind === 'gpu') && typeof adapter === 'string';
-  const isTime = typeof started === 'string' && !Number.isNaN(Date.parse(started));
-  if (typeof name !== 'string' || !isTime || !isBackend || !isRecord(begun)) {
-    throw odd(at, 'a run without its name, start, backend or knobs', 'all four', WHOLE);
-  }
+/** The run of a manifest, or of the line that a log begins with. It was made elsewhere, so its numbers of runs are left out. */
+function readHead(at: string, value: unknown): Run {
+  const head = isRecord(value) ? value : {};
   try {
-    return bareRun({ ...{ id: 0, started, begun: parseConfig(begun) }, ...readNames(name, { kind, adapter }) });
+    const whole = { changes: [], config: head['begun'], update: 0, ...head, id: 0, fork: undefined };
+    return bareRun(readManifest(whole));
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new LogError(`${at}: ${error.problems.map(problemText).join(' ')}`);
+    if (error instanceof StoredRunError) throw new LogError(`${at}: ${visible(error.message, 400)} ${WHOLE}`);
+    throw error;
   }
 }
 

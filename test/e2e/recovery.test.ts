@@ -73,7 +73,7 @@ test('a run that was saved after the clock was set back by a day is offered firs
   await newer.context().close();
 });
 
-// all else that can be wrong with a save: test/ui/storedRun.test.ts
+// all else that can be wrong with a save: test/ui/saves.test.ts
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
@@ -87,10 +87,8 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
           const store = open.result.transaction('runs', 'readwrite').objectStore('runs');
           const cursor = store.openCursor();
           cursor.onsuccess = () => {
-            const run = cursor.result?.value as {
-              checkpoint: { networks: { policy: { weights: Map<string, Float32Array> } } };
-            };
-            const norm = run.checkpoint.networks.policy.weights.get('model.norm.weight') ?? new Float32Array(0);
+            const run = cursor.result?.value as { readonly tensors: ReadonlyMap<string, Float32Array> };
+            const norm = run.tensors.get('policy.weights.model.norm.weight') ?? new Float32Array(0);
             new Uint32Array(norm.buffer, norm.byteOffset, norm.length)[2]! ^= 1;
             const put = cursor.result?.update(run);
             if (!put) return;

@@ -60,8 +60,8 @@ test.each<[string, readonly string[], RegExp]>([
   ['half an update', ['{"update":0.5}', ''], /^line 1: got update 0\.5 after -1; want updates that rise\./],
   ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: got "x"; want a number\./],
   ['another version', [runLine(MANIFEST).replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
-  ['no backend', [runLine(MANIFEST).replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: got a run without its name, start, backend or knobs; want all four\./],
-  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: seed: got -9; want a whole number/],
+  ['no backend', [runLine(MANIFEST).replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: “run\.backend” can’t be read: it is an object, not a kind, gpu or cpu, and an adapter\./],
+  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: Its knobs can’t be read: seed: got -9; want a whole number/],
   ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: got update nothing after -1; want updates that rise\./],
 ])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
   expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);

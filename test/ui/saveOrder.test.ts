@@ -88,7 +88,7 @@ test('with a clock set back, the newest run is offered first', async () => {
   vi.resetModules();
   const saves = [1, 3, 2].map((order) => ({ slot: `${order}`, value: { run: null, order, savedAt: -order } }));
   vi.doMock('../../src/ui/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
-  vi.doMock('../../src/ui/runs/storedRun.ts', () => ({ readStored: (value: unknown) => value }));
+  vi.doMock('../../src/ui/runs/readSave.ts', () => ({ readSave: (value: unknown) => value }));
   vi.doMock('../../src/ui/runs/saveSlot.ts', () => ({ isFree: () => Promise.resolve(true) }));
   const { lookForSaved } = await import('../../src/ui/resume/resumeOffers.ts');
   const { useRuns } = await import('../../src/ui/runs/runStore.ts');

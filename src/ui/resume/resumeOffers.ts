@@ -3,8 +3,8 @@ import { useLive } from '../run/liveStore.ts';
 import { dropSaved, readAll } from '../runs/database.ts';
 import { newestFirst, noteOrder } from '../runs/saveOrder.ts';
 import { isFree } from '../runs/saveSlot.ts';
+import { readSave } from '../runs/readSave.ts';
 import { type Offer, useRuns } from '../runs/runStore.ts';
-import { readStored } from '../runs/storedRun.ts';
 import { notice } from '../shell/notices.ts';
 
 /** Looks for runs of earlier visits; that they cannot be looked for is told. */
@@ -26,7 +26,7 @@ export async function lookForSaved(): Promise<void> {
 
 function offerOf(slot: string, value: unknown): Offer {
   try {
-    return { slot, ...readStored(value), problem: '' };
+    return { slot, ...readSave(value), problem: '' };
   } catch (error) {
     // whatever a damaged save makes of its reading, the others are to be offered
     const why = error instanceof Error ? error.message : String(error);

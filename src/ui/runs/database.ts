@@ -1,6 +1,6 @@
 import { openDatabase } from '../../base/openDatabase.ts';
 import { newestFirst } from './saveOrder.ts';
-import { type Saved, storedRun } from './storedRun.ts';
+import { type Saved, saveRecord } from './saveRecord.ts';
 
 /** What lies at one place of the store: anybody may have touched it. */
 export interface Kept {
@@ -15,7 +15,7 @@ const LATE = `the browser's database has not answered for ${PATIENCE_MS / 1000} 
 
 /** Writes a run to a slot, in place of what was there. Rejects with the reason in words. */
 export function writeSaved(slot: string, saved: Saved): Promise<void> {
-  return inStore('readwrite', (store) => [store.put(storedRun(saved), slot)]).then(() => undefined);
+  return inStore('readwrite', (store) => [store.put(saveRecord(saved), slot)]).then(() => undefined);
 }
 
 /**

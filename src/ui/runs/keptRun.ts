@@ -1,5 +1,3 @@
-import { isCount, isTexts } from '../../base/jsonRecord.ts';
-import { parseConfig } from '../../config/config.ts';
 import { visible } from '../../base/visible.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { FIELDS, isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
@@ -10,7 +8,7 @@ import { differences, nearestPreset, presetConfig } from '../knobs/configStore.t
 import { differenceText } from '../../config/knobText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
 import { keptText, readKeptText } from '../parts/keptText.ts';
-import { isChange } from '../../runs/change.ts';
+import { readManifest } from '../../runs/manifest.ts';
 import { backendText, bareRun, readBackend, type Run } from '../../runs/run.ts';
 import { type Drawn, Series } from '../../runs/series.ts';
 import { shownValue } from '../run/metricText.ts';
@@ -87,51 +85,17 @@ const FIELDS_KEPT = [
 /** Reads what `textOf` wrote, of this page or an older one; null for anything else: nothing of a run is mended in silence. */
 export function readRun(text: string): Run | null {
   try {
-    const { config, now = config, update, changes, curves, ...rest } = readKeptText(text, FIELDS_KEPT);
-    if (typeof config !== 'string' || typeof now !== 'string' || !isCount(update)) return null;
+    const { config, now = config, backend, curves, ...rest } = readKeptText(text, FIELDS_KEPT);
+    if (typeof config !== 'string' || typeof now !== 'string' || typeof backend !== 'string') return null;
     const [begun, current] = [readHash(config), readHash(now)];
-    if (begun.corrections.length + current.corrections.length > 0) return null;
-    const named = readManifest({ ...rest, config: begun.config });
-    if (!named || !Array.isArray(changes) || !changes.every(isChange) || !areCurves(curves)) return null;
+    if (begun.corrections.length + current.corrections.length > 0 || !areCurves(curves)) return null;
+    const knobs = { begun: begun.config, config: current.config };
+    const manifest = readManifest({ ...rest, ...knobs, backend: readBackend(backend) });
     const series = Object.entries(curves).map(([name, drawn]) => [name as KeptMetric, Series.drawn(drawn)] as const);
-    return bareRun({ ...named, config: current.config, update, changes, series: new Map(series) });
+    return bareRun({ ...manifest, series: new Map(series) });
   } catch {
     return null; // damaged
   }
-}
-
-/** What is said of a run before its first update. */
-export type Named = Pick<Run, 'id' | 'name' | 'started' | 'backend' | 'kernels' | 'fork' | 'arm' | 'begun'>;
-
-/** Reads that, its backend in words and its knobs as `config`; null where it does not read. */
-export function readManifest(value: unknown): Named | null {
-  const { id, name, started, backend, config, kernels, fork, arm } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof name !== 'string' || typeof started !== 'string' || typeof backend !== 'string') return null;
-  if (!isCount(id) || !isConfig(config)) return null;
-  if (kernels !== undefined && !isTexts(kernels)) return null;
-  if (fork !== undefined && !isFork(fork)) return null;
-  if (arm !== undefined && typeof arm !== 'string') return null;
-  return {
-    ...{ id, name, started, backend: readBackend(backend), begun: config },
-    ...(fork && { fork }),
-    ...(arm !== undefined && { arm }),
-    ...(kernels && { kernels }),
-  };
-}
-
-function isConfig(value: unknown): value is RunConfig {
-  try {
-    if (typeof value !== 'object' || value === null) return false;
-    parseConfig(value as Record<string, unknown>);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isFork(value: unknown): value is NonNullable<Run['fork']> {
-  const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
-  return isCount(run) && isCount(update);
 }
 
 function areCurves(value: unknown): value is Readonly<Partial<Record<KeptMetric, Drawn>>> {

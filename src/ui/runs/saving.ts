@@ -9,7 +9,7 @@ import { dropSaved, usedSaveSlots, writeSaved } from './database.ts';
 import { nextOrder } from './saveOrder.ts';
 import { isFree, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
-import type { Saved } from './storedRun.ts';
+import type { Saved } from './saveRecord.ts';
 
 /** A run is saved after its first update and then this often, or as often as that takes a twentieth of the page's time. */
 const SAVE_MS = 1000;

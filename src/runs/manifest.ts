@@ -1,0 +1,78 @@
+import { isCount, isRecord, isTexts, type JsonRecord, shown } from '../base/jsonRecord.ts';
+import { parseConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { type Change, isChange } from './change.ts';
+import { CheckpointError } from './checkpoint.ts';
+import { type Manifest, readNames } from './run.ts';
+
+/** What is wrong with a part of a stored run. */
+interface Unreadable {
+  readonly part?: 'manifest' | 'texts';
+  readonly place: string; // in that part
+  readonly got: string;
+  readonly want: string;
+}
+
+/** A part of a stored run that can't be read. The message is a sentence for people. */
+export class StoredRunError extends CheckpointError implements Unreadable {
+  readonly part: NonNullable<Unreadable['part']>;
+  readonly place: string;
+  readonly got: string;
+  readonly want: string;
+  constructor({ part = 'manifest', place, got, want }: Unreadable, message?: string) {
+    super(message ?? `${place === '' ? 'The manifest' : `“${place}”`} can’t be read: it is ${got}, not ${want}.`);
+    [this.part, this.place, this.got, this.want] = [part, place, got, want];
+  }
+}
+
+/** A value as an object. Throws StoredRunError with its place in the manifest. */
+export function recordAt(place: string, value: unknown): JsonRecord {
+  if (isRecord(value)) return value;
+  throw new StoredRunError({ place, got: shown(value), want: 'an object' });
+}
+
+/** The field of `run` with this name, if `is` accepts it. Throws StoredRunError. */
+export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) => value is T, want: string): T {
+  const value = run[name];
+  if (is(value)) return value;
+  throw new StoredRunError({ place: `run.${name}`, got: shown(value), want });
+}
+
+/** Reads the manifest of a run, of whatever origin: name and device become safe to show. Throws StoredRunError with the field that can't be read. */
+export function readManifest(value: unknown): Manifest {
+  const run = recordAt('run', value);
+  const { kernels, fork, arm } = run;
+  return {
+    id: fieldOf(run, 'id', isCount, 'a whole number'),
+    ...readNames(
+      fieldOf(run, 'name', isText, 'a text'),
+      fieldOf(run, 'backend', isBackend, 'a kind, gpu or cpu, and an adapter'),
+    ),
+    started: fieldOf(run, 'started', isDate, 'a time as ISO 8601'),
+    ...{ begun: knobsOf(run, 'begun'), config: knobsOf(run, 'config') },
+    changes: fieldOf(run, 'changes', areChanges, 'updates with texts'),
+    update: fieldOf(run, 'update', isCount, 'a whole number'),
+    ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTexts, 'texts by name') }),
+    ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),
+    ...(arm !== undefined && { arm: fieldOf(run, 'arm', isText, 'a text') }),
+  };
+}
+
+function knobsOf(run: JsonRecord, name: string): RunConfig {
+  const knobs = fieldOf(run, name, isRecord, 'an object');
+  try {
+    return parseConfig(knobs);
+  } catch (error) {
+    const got = error instanceof Error ? error.message : String(error);
+    const problem = { place: `run.${name}`, got, want: 'knobs this page has' };
+    throw new StoredRunError(problem, `Its knobs can’t be read: ${got}`);
+  }
+}
+
+const isText = (x: unknown): x is string => typeof x === 'string';
+const isDate = (x: unknown): x is string => isText(x) && Number.isFinite(Date.parse(x));
+const areChanges = (x: unknown): x is Change[] => Array.isArray(x) && x.every(isChange);
+const isFork = (x: unknown): x is NonNullable<Manifest['fork']> =>
+  isRecord(x) && isCount(x['run']) && isCount(x['update']);
+const isBackend = (x: unknown): x is Manifest['backend'] =>
+  isRecord(x) && (x['kind'] === 'cpu' || x['kind'] === 'gpu') && isText(x['adapter']);

@@ -1,0 +1,131 @@
+import { baseName } from '../base/baseName.ts';
+import { isCount, isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts';
+import { type EnvironmentFile, environmentSum, MOST_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
+import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { type Facts, isFacts } from '../facts/facts.ts';
+import { damaged, PAIR_LISTS, PAIRS, POOLS, readCheckpoint } from './checkpoint.ts';
+import { fieldOf, readManifest, recordAt, StoredRunError } from './manifest.ts';
+import type { PackedRun } from './packed.ts';
+import type { Points } from './series.ts';
+import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './storedRun.ts';
+
+/** What is in the place of a stored run: another version of this project may have written it, or it may have been damaged. */
+type UnreadRun = Readonly<Record<keyof StoredRun, unknown>>;
+
+/**
+ * The run of these parts; `beside` is what its manifest was sealed with. Throws CheckpointError, often as StoredRunError with the place,
+ * on anything that is not just what was stored. Whether the run fits this page's model is for the session to say.
+ */
+export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, beside: unknown): PackedRun {
+  const whole = recordAt('', manifest);
+  checkSeal(whole, beside);
+  const run = readRun(whole['run'], texts);
+  const checkpoint = recordAt('checkpoint', whole['checkpoint']);
+  const { tokenizer, template } = recordAt('texts', texts);
+  const steps = recordAt('steps', whole['steps']);
+  const all = tensors instanceof Map ? (tensors as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
+  const start = poolOf(all, 'policy', 'start');
+  const network = (owner: string, taken: unknown) => {
+    const [weights, adamM, adamV] = POOLS.map((pool) => poolOf(all, owner, pool));
+    return { weights, adamM, adamV, steps: taken };
+  };
+  const { steps: fitSteps, ...counts } = whole['rewardModel'] === null ? {} : recordAt('rewardModel', whole['rewardModel']); // prettier-ignore
+  const read = readCheckpoint({
+    ...checkpoint,
+    ...(start.size > 0 && { start }),
+    ...(isRecord(checkpoint['chatTokenizer']) && {
+      chatTokenizer: { ...checkpoint['chatTokenizer'], tokenizer, template },
+    }),
+    networks: {
+      policy: network('policy', steps['policy']),
+      critic: steps['critic'] === null ? null : network('critic', steps['critic']),
+    },
+    rewardModel: whole['rewardModel'] && {
+      network: network('reward_model', fitSteps),
+      memory: { ...counts, ...pairsOf(all) },
+    },
+  });
+  const { update } = read.progress;
+  if (run.update === update) return { ...run, checkpoint: read, points: readPoints(points) };
+  throw new StoredRunError(
+    { place: 'run.update', got: String(run.update), want: `${update}, that of its checkpoint` },
+    `It says update ${run.update}, but its checkpoint is of update ${update}.`,
+  );
+}
+
+function checkSeal(manifest: JsonRecord, beside: unknown): void {
+  const { format, version, sum } = manifest;
+  if (format !== FORMAT) throw new StoredRunError({ place: 'format', got: shown(format), want: FORMAT });
+  if (version !== VERSION) {
+    const want = `${VERSION}: this page writes and reads no other`;
+    throw new StoredRunError({ place: 'version', got: shown(version), want });
+  }
+  const found = manifestSum(manifest, beside);
+  if (sum === found) return;
+  const want = `${found}, the checksum of the manifest and the curves`;
+  throw new StoredRunError({ place: 'sum', got: shown(sum), want }, damaged(sum, found));
+}
+
+function readRun(value: unknown, texts: unknown): Omit<PackedRun, 'checkpoint' | 'points'> {
+  const run = recordAt('run', value);
+  const solved = fieldOf(run, 'solved', isSolved, 'pairs of a task and whether it was solved, or null');
+  const facts = fieldOf(run, 'facts', isFactsOrNull, 'a source and triples, or null');
+  return {
+    ...readManifest(run),
+    health: [], // said again as the run goes on
+    solved: solved && new Map(solved),
+    skipped: fieldOf(run, 'skipped', isCount, 'a whole number'),
+    facts: facts && withoutPath(facts),
+    environment: readEnvironment(run['environment'], recordAt('texts', texts)['environment']),
+  };
+}
+
+const isFactsOrNull = (x: unknown): x is Facts | null => x === null || isFacts(x);
+const isSolved = (x: unknown): x is [string, boolean][] | null =>
+  x === null ||
+  (Array.isArray(x) && x.every((p) => Array.isArray(p) && typeof p[0] === 'string' && typeof p[1] === 'boolean'));
+
+/** The environment that a manifest names, with its text. Throws StoredRunError if the text is missing or another one. */
+function readEnvironment(named: unknown, text: unknown): EnvironmentFile | null {
+  if (named === undefined) return null;
+  const { name, sum } = isRecord(named) ? named : {};
+  if (typeof name !== 'string' || typeof sum !== 'string') {
+    throw new StoredRunError({ place: 'run.environment', got: shown(named), want: 'a name and a checksum' });
+  }
+  const wrong = (got: string, want: string) => new StoredRunError({ part: 'texts', place: name, got, want });
+  if (typeof text !== 'string') throw wrong('no such file', 'the environment that the run trains on');
+  if (text.length > MOST_ENVIRONMENT_BYTES) {
+    throw wrong(`${text.length} characters`, `at most ${MOST_ENVIRONMENT_BYTES}`);
+  }
+  const file = { name: baseName(name), text };
+  const found = environmentSum(file);
+  if (found === sum) return file;
+  throw wrong(`a text with the checksum ${found}`, `${sum}, as the run was saved`);
+}
+
+/** What `checkpointTensors` made of the pairs of a reward model, unread. */
+function pairsOf(tensors: ReadonlyMap<string, unknown>): object {
+  const listsOf = (kind: string) => PAIR_LISTS.map((list) => [list, tensors.get(`reward_model.pairs.${kind}.${list}`)]);
+  return Object.fromEntries(PAIRS.map((kind) => [kind, Object.fromEntries(listsOf(kind)) as object]));
+}
+
+/** The arrays whose names begin with `owner.pool.`, unread, by the rest of their names and in their order. */
+function poolOf(tensors: ReadonlyMap<string, unknown>, owner: string, pool: string): ReadonlyMap<string, unknown> {
+  const prefix = `${owner}.${pool}.`;
+  const own = [...tensors].filter(([name]) => name.startsWith(prefix));
+  return new Map(own.map(([name, values]) => [name.slice(prefix.length), values]));
+}
+
+/** The curves; those of metrics that no longer exist are left out. Whether they rise is for `unpackedRun` to say. */
+function readPoints(points: unknown): ReadonlyMap<MetricName, Points> {
+  const found = new Map<MetricName, Points>();
+  for (const [key, curve] of points instanceof Map ? (points as ReadonlyMap<unknown, unknown>) : []) {
+    const name = String(key);
+    const { x, y } = isRecord(curve) ? curve : {};
+    if (!(x instanceof Uint32Array) || !(y instanceof Float64Array) || x.length !== y.length) {
+      throw new StoredRunError({ place: `points.${name}`, got: shown(curve), want: 'updates with their values' });
+    }
+    if (Object.hasOwn(METRICS, name)) found.set(name as MetricName, { x, y });
+  }
+  return found;
+}

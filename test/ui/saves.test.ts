@@ -1,0 +1,195 @@
+import { readFileSync } from 'node:fs';
+import { deserialize } from 'node:v8';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { checksumOf } from '../../src/base/checksum.ts';
+import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
+import { checkpointFiles } from '../../src/checkpoints/write.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { noProgress } from '../../src/domain/progress.ts';
+import { filesOfZip } from '../../src/formats/zip.ts';
+import { checkpointOf } from '../../src/runs/checkpoint.ts';
+import { packedRun } from '../../src/runs/packed.ts';
+import { bareRun, type Run } from '../../src/runs/run.ts';
+import { Series } from '../../src/runs/series.ts';
+import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
+import { readSave } from '../../src/ui/runs/readSave.ts';
+import { saveRecord } from '../../src/ui/runs/saveRecord.ts';
+
+const points = (x: number[], y: number[]) => ({ x: Uint32Array.from(x), y: Float64Array.from(y) });
+const pool = () => new Map([['w', Float32Array.of(1, 2)]]);
+const network = { weights: pool(), adamM: pool(), adamV: pool(), steps: 3 };
+const pairs = { lengths: Int32Array.of(1, 1), tokens: Int32Array.of(4, 5), roles: Uint8Array.of(1, 2) };
+const begun = parseConfig({ seed: 9 });
+const config = parseConfig({ seed: 9, learningRate: 0.01 });
+const checkpoint = checkpointOf({
+  ...{ begun, config, vocabulary: ['a'], networks: { policy: network, critic: network }, start: pool() },
+  chatTokenizer: { tokenizer: '{"a":1}', template: '{{ a }}', stops: [2] },
+  rewardModel: { network, memory: { pairs: 1, clicks: 2, observed: 3, fits: 4, fitted: pairs, heldOut: pairs, persons: pairs } }, // prettier-ignore
+  progress: { ...noProgress(), evaluated: true, update: 2 },
+});
+const run = bareRun({
+  ...{ id: 4, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: { kind: 'gpu', adapter: 'x' }, begun, config },
+  ...{ changes: [{ update: 2, text: 'η' }], update: 2, fork: { run: 1, update: 1 }, checkpoint, vocabulary: ['a'] },
+  ...{ kernels: { set: 'plain', why: 'asked for' }, solved: new Map([['task', true]]), skipped: 3 },
+  facts: { source: 'f.csv', triples: [['a', 'to', 'b']] },
+  environment: { name: 'own.ts', text: 'export default {};' },
+  series: new Map([['rollout/success', Series.of(points([1, 2, 3], [0.25, 0.5, 0.75]))]]),
+});
+
+test('a run that the database keeps is the same run when it is read, but for points of after its update', () => {
+  const kept: unknown = structuredClone(saveRecord({ run, order: 3, savedAt: 5000 }));
+  const read = readSave(kept);
+  expect(read).toMatchObject({ order: 3, savedAt: 5000 });
+  const { series, ...rest } = read.run;
+  const { series: all, ...before } = run;
+  expect(rest).toEqual(before);
+  expect([...series.keys()]).toEqual([...all.keys()]);
+  expect(series.get('rollout/success')?.points).toEqual(points([1, 2], [0.25, 0.5]));
+});
+
+test('a run that has no checkpoint is not saved', () => {
+  expect(() => saveRecord({ run: { ...run, checkpoint: null }, order: 1, savedAt: 1 })).toThrow(/no checkpoint/);
+});
+
+/** Files of test/fixtures/olderRuns: a run as the page of 2026-11-26 kept it, exported it and had it in its list. */
+const older = (name: string) => readFileSync(new URL(`../fixtures/olderRuns/${name}`, import.meta.url));
+const exported = (kind: string) => {
+  const files = filesOfZip('run.zip', new Uint8Array(older(`${kind}.zip`)));
+  const read = readCheckpointFiles(files);
+  if (read.kind !== 'ours') throw new Error('want a run of this project');
+  return { files, run: read.run };
+};
+
+describe.each(['words', 'text'])('the run in %s that an older page left', (kind) => {
+  const save = () => deserialize(gunzipSync(older(`${kind}.save.gz`))) as Record<string, unknown>;
+  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+
+  test('is read from its save as it was exported, but for what was not saved then; and saved again, as any run is', () => {
+    const read = readSave(save());
+    expect(read).toMatchObject({ order: 3, savedAt: 1_795_000_000_000 });
+    const whole = (from: Run) => packedRun({ ...from, checkpoint: from.checkpoint! });
+    expect(whole(read.run)).toEqual({ ...exported(kind).run, solved: null, skipped: 0 });
+    const again = readSave(structuredClone(saveRecord(read)));
+    expect(whole(again.run)).toEqual(whole(read.run));
+  });
+
+  test('is refused from its save with one flipped bit in a weight, on a curve, in the knobs or in the name', () => {
+    const spoil: readonly ((kept: ReturnType<typeof save>) => unknown)[] = [
+      ({ checkpoint: c }) => ((c as Checkpointed).networks.policy.weights.get('model.norm.weight')![0]! *= 2),
+      ({ page }) => ((page as Paged).points.get('rollout/success')!.y[1] = 0.5),
+      ({ page }) => ((page as Paged).config['seed'] = 8),
+      (kept) => (kept['name'] = 'm'),
+    ];
+    for (const damage of spoil) {
+      const kept = save();
+      damage(kept);
+      expect(() => readSave(kept)).toThrow(/It was damaged after it was saved/);
+    }
+  });
+
+  test('is exported again from its folder to the same bytes, and kept by the browser with the same manifest', () => {
+    const { files, run: read } = exported(kind);
+    const again = checkpointFiles(read);
+    const json = (from: typeof files) => JSON.parse(text(from.get(FILES.manifest))) as Record<string, unknown>;
+    expect(json(again)).toEqual(json(files)); // with the same checksum
+    const others = [...files.keys()].filter((name) => name !== FILES.manifest && name !== FILES.card); // the card’s words may change
+    for (const name of others) expect(Buffer.from(files.get(name)!).equals(again.get(name)!), name).toBe(true);
+    const saved = saveRecord({ run: { ...bareRun(read), series: new Map(Array.from(read.points, ([name, curve]) => [name, Series.of(curve)])) }, order: 1, savedAt: 1 }); // prettier-ignore
+    const { sum: _, ...manifest } = json(files);
+    const { sum: __, ...kept } = JSON.parse(JSON.stringify(saved.manifest)) as Record<string, unknown>;
+    expect(kept).toEqual(manifest); // the browser keeps the same manifest
+  });
+
+  test('is read from the list of runs, and written to the same text', () => {
+    const line = text(older(`${kind}.list.txt`));
+    const read = readRun(line);
+    const { id, name, started, begun: first, config: now, changes, update, fork } = exported(kind).run;
+    expect(read).toMatchObject({ id, name, started, begun: first, config: now, changes, update, fork });
+    expect(read && textOf(read)).toBe(line);
+  });
+});
+
+interface Checkpointed {
+  readonly networks: { readonly policy: { readonly weights: ReadonlyMap<string, Float32Array> } };
+}
+interface Paged {
+  readonly points: ReadonlyMap<string, { readonly y: Float64Array }>;
+  readonly config: Record<string, unknown>;
+}
+
+test('what the oldest pages saved is read: newest numbers beside the curves, no place in the list', () => {
+  const of = (record: unknown) => {
+    const page = { points: new Map([['rollout/success', points([1], [0.5])], ['gone/metric', points([1], [1])]]), flags: [], metrics: { 'rollout/success': 0.5 }, config: null, record }; // prettier-ignore
+    const whole = { update: 2, name: 'n', savedAt: 60_000, facts: null, page };
+    return { ...whole, checkpoint, sum: checksumOf({ ...whole, checkpoint: null, sum: null }) };
+  };
+  const record = { id: 7, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: 'CPU', config: begun };
+  expect(readSave(of(record)).run).toMatchObject({ id: 7, begun, config, update: 2, backend: { kind: 'cpu' } });
+  const unlisted = readSave(of(null)).run;
+  expect(unlisted).toMatchObject({ id: 0, name: 'n', begun, started: '1970-01-01T00:01:00.000Z' });
+  expect(readSave(of(null)).order).toBe(0);
+  expect([...unlisted.series.keys()]).toEqual(['rollout/success']);
+  expect(unlisted.checkpoint).toEqual(checkpoint);
+  expect(() => readSave(of({ ...record, id: -1 }))).toThrow(/“run\.id” can’t be read/);
+});
+
+interface Kept {
+  order: number;
+  savedAt: number;
+  manifest: { version: number; sum: string; run: { name: string; changes: unknown; environment: unknown } };
+  tensors: Map<string, Float32Array>;
+  points: Map<string, { y: Float64Array }> | null;
+  texts: { environment: string | null; tokenizer: string };
+}
+const weight = (kept: Kept) => kept.tensors.get('policy.weights.w') ?? new Float32Array(0);
+const curve = (kept: Kept) => kept.points?.get('rollout/success')?.y;
+
+/** What is done to a save, and what is said of it. */
+const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, words: RegExp]>> = {
+  'a weight that is not finite': [(kept) => weight(kept).fill(NaN, 0, 1), /weight w .*not finite/],
+  'one flipped bit in a weight': [
+    (kept) => (new Uint32Array(weight(kept).buffer)[1]! ^= 1),
+    /damaged after it was saved: its checksum is/,
+  ],
+  'a tensor of the wrong length': [
+    (kept) => kept.tensors.set('policy.weights.w', new Float32Array(3)),
+    /damaged after it was saved/,
+  ],
+  'a tensor of another kind': [
+    (kept) => kept.tensors.set('critic.adamV.w', 7 as unknown as Float32Array),
+    /A pool of it is no set of tensors/,
+  ],
+  'no pairs of its reward model': [
+    (kept) => kept.tensors.delete('reward_model.pairs.persons.roles'),
+    /The pairs its reward model was taught by a person are no pairs/,
+  ],
+  'no tensors': [(kept) => kept.tensors.clear(), /no set of tensors/],
+  'another version': [(kept) => (kept.manifest.version = 99), /“version” can’t be read: it is 99, not 1/],
+  'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
+  'no curves': [(kept) => (kept.points = null), /damaged after it was saved/],
+  'another name': [(kept) => (kept.manifest.run.name += 's'), /damaged after it was saved/],
+  'another order': [(kept) => kept.order++, /damaged after it was saved/],
+  'another time': [(kept) => (kept.savedAt -= 1), /damaged after it was saved/],
+  'no checksum': [(kept) => (kept.manifest.sum = ''), /damaged after it was saved/],
+  'another environment': [(kept) => (kept.texts.environment = 'export default {} ;'), /a text with the checksum/],
+  'no environment': [(kept) => (kept.texts.environment = null), /no such file/],
+  'another tokenizer': [(kept) => (kept.texts.tokenizer += ' '), /damaged after it was saved/],
+};
+
+test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong is said', (_, [spoil, words]) => {
+  const kept = structuredClone(saveRecord({ run, order: 3, savedAt: 5000 })) as unknown as Kept;
+  spoil(kept);
+  expect(() => readSave(kept)).toThrow(words);
+});
+
+test('a save with a right checksum whose curve falls is refused', () => {
+  const falling = points([2, 1], [0.5, 0.5]);
+  const kept = saveRecord({ run: { ...run, series: new Map([['rollout/success', { upTo: () => falling } as unknown as Series]]) }, order: 3, savedAt: 5000 }); // prettier-ignore
+  expect(() => readSave(kept)).toThrow(/want rising updates and finite values/);
+});
+
+test.each([null, 7, 'run', [], {}])('what is no run, such as %j, is refused', (kept) => {
+  expect(() => readSave(kept)).toThrow(/not a run|The manifest can’t be read: it is nothing/);
+});
