@@ -54,10 +54,12 @@ it('tells one optimizer step by its layers, and of rollouts how many are over bu
 it('tells the seconds that are left of a warm start, which nobody pulls from step to step', () => {
   const { clock, long } = stage();
   expect(long.noted(phase('warm-start', 0, 600))).not.toHaveProperty('left');
-  clock.now = 1000;
-  expect(long.noted(phase('warm-start', 10, 600))).not.toHaveProperty('left'); // too early to tell
-  clock.now = 3000;
-  expect(long.noted(phase('warm-start', 30, 600))).toMatchObject({ done: 30, left: 57 });
+  clock.now = 9000; // the first step, which is slow
+  expect(long.noted(phase('warm-start', 1, 600))).not.toHaveProperty('left');
+  clock.now = 10_000;
+  expect(long.noted(phase('warm-start', 11, 600))).not.toHaveProperty('left'); // too early to tell
+  clock.now = 12_000;
+  expect(long.noted(phase('warm-start', 31, 600))).toMatchObject({ done: 31, left: 57 });
   const waits = { ...{ starting: false, still: false, update: 0, rollouts: 8 }, phase: 'warm-start' } as const;
   expect(waitingWords({ ...waits, done: 30, total: 600, left: 57 })).toMatch(/30\/600 .*About 57 s left/);
 });

@@ -28,9 +28,12 @@ export class LongStage {
     if (event.type !== 'phase') return event;
     const phase = event as unknown as PhaseEvent;
     const now = this.#now();
-    if (this.#at?.phase !== phase.phase || phase.done < this.#at.done) [this.#from, this.#spent] = [phase.done, 0];
+    const isWarmStart = phase.phase === 'warm-start';
+    const isNew = this.#at?.phase !== phase.phase || phase.done < this.#at.done;
+    // the first step of a warm start takes much longer than the others, because everything is still to be set up
+    if (isNew || (isWarmStart && this.#at?.done === 0)) [this.#from, this.#spent] = [phase.done, 0];
     // a warm start runs from step to step by itself; the other stages wait until their next event is asked for
-    else if (phase.phase === 'warm-start') this.#spent += now - this.#seen;
+    else if (isWarmStart) this.#spent += now - this.#seen;
     this.#seen = now;
     this.#at = phase;
     return { ...event, ...this.#left(phase.done, phase.total) };
