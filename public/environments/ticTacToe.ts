@@ -51,6 +51,11 @@ export default class TicTacToe {
     return this.board.join(' ');
   }
 
+  /** The board, which the page draws beside the calls: a free square has its number. */
+  view() {
+    return { grid: [0, 3, 6].map((from) => this.board.slice(from, from + 3)) };
+  }
+
   /** Completes a row if it can. Otherwise it blocks a row of O, or takes the centre, a corner or a side, in this order. */
   expert() {
     const others = [4, 0, 2, 6, 8, 1, 3, 5, 7].find((square) => this.isFree(square));

@@ -1,12 +1,18 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
 import type { EnvView } from '../../src/domain/envView.ts';
 import type { WrittenView } from '../../src/domain/writtenView.ts';
+import { envSettings } from '../../src/envs/index.ts';
+import { playExpert } from '../../src/envs/players.ts';
 import { Calls } from '../../src/ui/drawings/Calls.tsx';
 import { viewUpTo } from '../../src/ui/drawings/viewUpTo.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
+import { readDeclaration } from '../../src/written/declaration.ts';
+import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { acting, sandboxOf } from './machine.ts';
+import { TEMPLATES } from './templates.ts';
 
 const OPEN = { op: 'open', id: 0, split: 'train', index: 0, chance: [1, 2, 3] } as const;
 const CALL = { op: 'call', id: 0, tool: 'act', values: ['x'] } as const;
@@ -71,6 +77,21 @@ test('the board shows the prompt as text, each call with its answer, what the cl
   expect(drawn(1)).not.toContain('board-line');
   expect(drawn(2)).toContain('inset-inline-start:55.5');
   expect(drawn(2)).toMatch(/close <b>\+0\.5/);
+});
+
+test('the board of tic-tac-toe is drawn as the moves leave it, in a rollout and at the end of a game', async () => {
+  const [, source = ''] = TEMPLATES.find(([name]) => name === 'ticTacToe.ts') ?? [];
+  const speaking = { chatTokenizer: null, think: false };
+  const env = writtenEnvironment(readDeclaration(source), await sandboxOf(source), speaking);
+  const settings = envSettings(parseConfig({ env: 'your-environment' }));
+  const { view: played } = playExpert({ env, settings }, { seed: 3, luck: 3 });
+  if (played.kind !== 'calls') throw new Error('it shows no calls');
+  const board = /aria-label="([^"]*)"/.exec(renderToStaticMarkup(createElement(Calls, { view: played, turn: 0 })))?.[1];
+  expect(renderToStaticMarkup(createElement(Calls, { view: { ...played, steps: [] }, turn: 0 }))).toContain(
+    'aria-label="1 2 3; 4 5 6; 7 8 9"',
+  );
+  expect(board?.replaceAll(';', '')).toBe(played.steps.at(-1)?.result); // which is the board as the agent reads it
+  expect(board).toContain('X');
 });
 
 test('what a class paid is not told before the rollout is over', () => {
