@@ -1,6 +1,6 @@
 import type { EnvironmentFile } from './domain/environmentFile.ts';
 import type { Declaration } from './written/declaration.ts';
-import { type Examination, examine, problemOf, readFile } from './written/examination.ts';
+import { type Examination, examine, problemsOf, readFile } from './written/examination.ts';
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
 import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
 import { virtualMachine } from './worker/virtualMachine.ts';
@@ -14,7 +14,7 @@ const ALIVE_MS = 1000;
 
 type Checked = Omit<Extract<ExaminerEvent, { type: 'checked' }>, 'type'>;
 
-async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand, { type: 'check' }>): Promise<void> {
+async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand, { type: 'check' }>): Promise<Checked> {
   let [told, latest] = [0, 0];
   const onProgress = (share: number) => {
     latest = share;
@@ -39,7 +39,7 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
       return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), yieldToEvents });
     });
   const examination = await examine(file, open, { episodes, seed, onProgress, untrained });
-  post({ type: 'checked', ...(exports ? await exported(file, examination) : { examination, zip: null }) });
+  return exports ? exported(file, examination) : { examination, zip: null };
 }
 
 /** A checked file as a zip for other frameworks. What writes it is loaded now: few ask for it. */
@@ -55,7 +55,7 @@ async function exported(file: EnvironmentFile, examination: Examination): Promis
     const files = checkedExport(opened, examination.report, new Uint8Array(machine));
     return { examination, zip: files && zipOf(files) };
   } catch (error) {
-    return { examination: { problem: problemOf(error) }, zip: null }; // a name that Python can't have
+    return { examination: problemsOf(error), zip: null }; // a name that Python can't have
   }
 }
 
@@ -64,7 +64,9 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ExaminerCommand>)
     post({ type: 'read', reading: readFile(data.file) });
     return;
   }
-  check(data).catch((error: unknown) =>
+  const checked = data.type === 'check' ? check(data) : exported(data.file, data.examination);
+  const told = checked.then((found) => post({ type: 'checked', ...found }));
+  told.catch((error: unknown) =>
     post({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
   );
 });

@@ -29,5 +29,5 @@ export function sandboxMachine(): Promise<Uint8Array<ArrayBuffer>> {
 /** What is wrong with an environment, with its place: a file, or the host of a server. Null for any other error. */
 export function faultText(error: unknown, name: string): string | null {
   if (!(error instanceof EnvironmentFileError)) return null;
-  return `${placeIn(name, error.line)}${error.says}`;
+  return [error, ...error.others].map(({ says, line }) => `${placeIn(name, line)}${says}`).join('\n');
 }

@@ -30,18 +30,32 @@ function pythonClass(text: string): string {
   return /^\w+/.exec(classes.findLast((each) => /^\s+def\s+reset\b/m.test(each)) ?? '')?.[0] ?? '';
 }
 
-/** What is wrong with an environment's file, with its place. */
-export class EnvironmentFileError extends Error {
-  override readonly name: string = 'EnvironmentFileError';
-  /** Line in the file, from 1; null where no single line is to blame. */
-  readonly line: number | null;
+/** A problem of an environment's file. */
+export interface FileProblem {
   /** What is wrong, without the line. */
   readonly says: string;
-  constructor(says: string, line: number | null) {
+  /** Line in the file, from 1; null where no single line is to blame. */
+  readonly line: number | null;
+}
+
+/** What is wrong with an environment's file, with its place. */
+export class EnvironmentFileError extends Error implements FileProblem {
+  override readonly name: string = 'EnvironmentFileError';
+  readonly line: number | null;
+  readonly says: string;
+  /** Further problems, if the file was read to its end. */
+  readonly others: readonly FileProblem[];
+  constructor(says: string, line: number | null, others: readonly FileProblem[] = []) {
     super(line === null ? says : `Line ${line}: ${says}`);
     this.line = line;
     this.says = says;
+    this.others = others;
   }
+}
+
+/** Throws the first of these problems with the others, if there are any. */
+export function refuseProblems([first, ...others]: readonly FileProblem[]): void {
+  if (first) throw new EnvironmentFileError(first.says, first.line, others);
 }
 
 /** Equal for two files iff their texts are equal. */

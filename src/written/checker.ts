@@ -1,16 +1,9 @@
 import type { Declaration } from './declaration.ts';
+import { type Finding, Findings } from '../domain/checkFindings.ts';
 import { TERMS } from './languageTerms.ts';
 import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
 import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
-
-/** A problem that the check found. It is listed once; `episodes` counts how often it came up. */
-export interface Finding {
-  readonly kind: 'fault' | 'warning';
-  readonly text: string;
-  readonly line: number | null;
-  readonly episodes: number;
-}
 
 /**
  * The result of the check. `chance`, `expert` and `nonsense` are the mean reward of each player; an episode's reward is
@@ -30,10 +23,6 @@ export interface CheckReport {
   /** True if a fault ended an episode. The mean rewards then mean nothing, so they are not compared. */
   readonly broken: boolean;
 }
-
-/** The findings that have to be fixed. Warnings don't have to be. */
-export const faultsOf = ({ findings }: CheckReport): readonly Finding[] =>
-  findings.filter(({ kind }) => kind === 'fault');
 
 /** The random player, the nonsense player, the expert, and the replay of the random player. */
 const ALL_PLAYS = 4;
@@ -68,6 +57,7 @@ export async function checkEnvironment(
     };
   };
   const found = new Findings();
+  for (const { says, line } of declaration.mistakes) found.add('warning', says, line);
   const chance = playTasks(sandbox, tools, tasks, { ...options(), observe: true, player: chancePlayer(tools, seed) });
   const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
   const byPlan = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
@@ -269,23 +259,4 @@ function givenAway(experts: readonly Play[]): number {
         return !known.get(word);
       }),
   ).length;
-}
-
-/**
- * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers count as the same
- * finding.
- */
-class Findings {
-  readonly #found = new Map<string, Finding>();
-
-  add(kind: Finding['kind'], text: string, line: number | null): void {
-    const key = `${line ?? ''} ${text.replace(/\d+/g, '#')}`;
-    const before = this.#found.get(key);
-    this.#found.set(key, { kind, text, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
-  }
-
-  /** All findings: faults first, then warnings; within each kind, the most frequent first. */
-  list(): readonly Finding[] {
-    return [...this.#found.values()].toSorted((a, b) => a.kind.localeCompare(b.kind) || b.episodes - a.episodes);
-  }
 }

@@ -2,8 +2,16 @@ import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 import { transform } from 'sucrase';
 import { visible } from '../base/visible.ts';
-import { EnvironmentFileError, type EnvironmentLanguage } from '../domain/environmentFile.ts';
+import {
+  EnvironmentFileError,
+  type EnvironmentLanguage,
+  type FileProblem,
+  refuseProblems,
+} from '../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import { wrongReturns } from './returnedKinds.ts';
+import { childrenOf } from './syntax.ts';
+import { undeclaredMembers } from './undeclaredMembers.ts';
 
 export { EnvironmentFileError };
 
@@ -16,6 +24,8 @@ export interface Declaration {
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that solves its tasks
   readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is no call
+  /** What looks like a mistake, though the file can be played: by line. */
+  readonly mistakes: readonly FileProblem[];
   /** For TypeScript: JavaScript that assigns the class to `exports.default`. For Python: the file unchanged. Line numbers are those of the file. */
   readonly code: string;
 }
@@ -37,63 +47,65 @@ const typescript = parser.configure({ dialect: 'ts' });
 
 /**
  * Reads an environment: one class as `export default`, in the shape of TRL's `environment_factory`. Its public methods are tools; their
- * comments and parameter types become the tools' schema. Nothing of the file is run. Throws EnvironmentFileError.
+ * comments and parameter types become the tools' schema. Nothing of the file is run. Throws EnvironmentFileError with all problems that it finds.
  */
 export function readDeclaration(source: string): Declaration {
   const tree = typescript.parse(source).topNode;
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
   const lineOf = (at: number) => source.slice(0, at).split('\n').length;
-  const code = erased(source);
-  const imported = tree.getChildren('ImportDeclaration').find((node) => !/^import\s+type\b/.test(text(node)));
-  if (imported) {
-    throw new EnvironmentFileError(
-      'An environment can import only types. Write `import type { … }`, or copy the code into the file.',
-      lineOf(imported.from),
-    );
+  const problems: FileProblem[] = [];
+  const code = erasedOr(source, problems);
+  for (const node of tree.getChildren('ImportDeclaration')) {
+    if (/^import\s+type\b/.test(text(node))) continue;
+    const says = 'An environment can import only types. Write `import type { … }`, or copy the code into the file.';
+    problems.push({ says, line: lineOf(node.from) });
   }
   const exported = tree.getChildren('ExportDeclaration').find((node) => /^export\s+default\b/.test(text(node)));
   const body = exported?.getChild('ClassDeclaration') ?? exported?.getChild('ClassExpression');
-  if (!exported || !body) {
-    throw new EnvironmentFileError(
-      'The file has no class to train on. Write `export default class MyTask { … }`.',
-      null,
-    );
+  const named = body?.getChild('VariableDefinition');
+  if (!exported || !body || !named) {
+    // in a file with an error the class may stand where it isn't found
+    if (code !== null) problems.push(noClass(body ? lineOf(body.from) : null));
+    refuseProblems(problems);
+    throw new EnvironmentFileError('The file has no class to train on.', null);
   }
-  const named = body.getChild('VariableDefinition');
-  if (!named) {
-    throw new EnvironmentFileError(
-      'The class has no name. Write `export default class MyTask { … }`.',
-      lineOf(body.from),
-    );
-  }
-  const tools = toolsOf(body.getChild('ClassBody'), text, lineOf);
-  if (!tools.found.has('reset')) {
-    throw new EnvironmentFileError(
-      'The class has no `reset(task)`. Add it: it begins a task and returns the prompt.',
-      lineOf(body.from),
-    );
-  }
-  if (!tools.found.has('getReward')) {
-    throw new EnvironmentFileError(
-      'The class has no `getReward()`. Add it: it returns the reward of the episode.',
-      lineOf(body.from),
-    );
-  }
-  if (tools.faces.length === 0 && !tools.found.has('answer')) {
-    throw new EnvironmentFileError(
-      'The class has no tool. Add a public method, such as `guess(word: string): string`.',
-      lineOf(body.from),
-    );
-  }
+  const { faces, found, ...tools } = toolsOf(body.getChild('ClassBody'), text, lineOf);
+  const missing = [
+    ['reset', 'no `reset(task)`. Add it: it begins a task and returns the prompt.'],
+    ['getReward', 'no `getReward()`. Add it: it returns the reward of the episode.'],
+  ].flatMap(([name = '', says]) => (found.has(name) ? [] : [`The class has ${says}`]));
+  if (tools.problems.length === 0 && faces.length === 0 && !found.has('answer'))
+    missing.push('The class has no tool. Add a public method, such as `guess(word: string): string`.');
+  if (code !== null) problems.push(...missing.map((says) => ({ says, line: lineOf(body.from) })));
+  refuseProblems([...problems, ...tools.problems]);
+  const names = faces.map(({ name }) => name);
+  const mistakes = [...undeclaredMembers(body, source, lineOf), ...wrongReturns(body, source, lineOf, names)];
   return {
     language: 'typescript',
     name: text(named),
     description: commentBefore(exported, text)?.says ?? '',
-    tools: tools.faces,
-    hasExpert: tools.found.has('expert'),
-    hearsAnswer: tools.found.has('answer'),
-    code,
+    tools: faces,
+    hasExpert: found.has('expert'),
+    hearsAnswer: found.has('answer'),
+    mistakes: mistakes.toSorted((a, b) => Number(a.line) - Number(b.line)),
+    code: code ?? '',
   };
+}
+
+const noClass = (line: number | null): FileProblem => ({
+  says: `The ${line === null ? 'file has no class to train on' : 'class has no name'}. Write \`export default class MyTask { … }\`.`,
+  line,
+});
+
+/** The code without types; null where it can't be read, which is noted. */
+function erasedOr(source: string, problems: FileProblem[]): string | null {
+  try {
+    return erased(source);
+  } catch (error) {
+    if (!(error instanceof EnvironmentFileError)) throw error;
+    problems.push({ says: error.says, line: error.line });
+    return null;
+  }
 }
 
 /** Removes the types and turns `export default` into an assignment. Line numbers stay the same. */
@@ -111,13 +123,16 @@ export function erased(source: string): string {
   }
 }
 
-function toolsOf(
-  body: SyntaxNode | null,
-  text: (node: SyntaxNode) => string,
-  lineOf: (at: number) => number,
-): { readonly faces: readonly ToolFace[]; readonly found: ReadonlySet<string> } {
+interface Tools {
+  readonly faces: readonly ToolFace[];
+  readonly found: ReadonlySet<string>; // all public methods
+  readonly problems: readonly FileProblem[];
+}
+
+function toolsOf(body: SyntaxNode | null, text: (node: SyntaxNode) => string, lineOf: (at: number) => number): Tools {
   const faces: ToolFace[] = [];
   const found = new Set<string>();
+  const problems: FileProblem[] = [];
   for (const method of body?.getChildren('MethodDeclaration') ?? []) {
     const definition = method.getChild('PropertyDefinition');
     if (!definition) continue; // #private, or a computed name
@@ -125,21 +140,18 @@ function toolsOf(
     const before = text(method).slice(0, definition.from - method.from);
     if (/\b(?:private|protected|static|get|set)\b/.test(before) || name.startsWith('_')) continue;
     found.add(name);
-    if (OWN_METHODS.includes(name)) continue;
     if (/\basync\b/.test(before)) {
-      throw new EnvironmentFileError(
-        `\`${name}\` is async. A tool has to return at once. Remove \`async\`.`,
-        lineOf(method.from),
-      );
+      const says = `\`${name}\` is async. It has to return at once. Remove \`async\`.`;
+      problems.push({ says, line: lineOf(method.from) });
     }
+    if (OWN_METHODS.includes(name)) continue;
     const comment = commentBefore(method, text);
-    faces.push({
-      name,
-      description: comment?.says ?? '',
-      parameters: parametersOf(method.getChild('ParamList'), name, comment?.parameters ?? new Map(), text, lineOf),
-    });
+    const list = method.getChild('ParamList');
+    const { parameters, ...wrong } = parametersOf(list, name, comment?.parameters ?? new Map(), text, lineOf);
+    problems.push(...wrong.problems);
+    faces.push({ name, description: comment?.says ?? '', parameters });
   }
-  return { faces, found };
+  return { faces, found, problems };
 }
 
 function parametersOf(
@@ -148,31 +160,28 @@ function parametersOf(
   said: ReadonlyMap<string, string>,
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
-): readonly Parameter[] {
+): { readonly parameters: readonly Parameter[]; readonly problems: readonly FileProblem[] } {
   const parameters: Parameter[] = [];
+  const problems: FileProblem[] = [];
   for (const node of list?.getChildren('VariableDefinition') ?? []) {
     const name = text(node);
-    const annotation = node.nextSibling?.name === 'TypeAnnotation' ? node.nextSibling : null;
-    const type = annotation ? text(annotation).replace(/^:\s*/, '').trim() : '';
+    const after = node.nextSibling?.name === 'Optional' ? node.nextSibling.nextSibling : node.nextSibling;
+    const type = after?.name === 'TypeAnnotation' ? text(after).replace(/^:\s*/, '').trim() : '';
     const kind = kindOf(type);
     if (!kind) {
       const problem = type ? `has the type \`${visible(type)}\`` : 'has no type';
-      throw new EnvironmentFileError(
-        `The parameter \`${name}\` of the tool \`${tool}\` ${problem}. Use string, number, boolean, or choices such as 'up' | 'down'.`,
-        lineOf(node.from),
-      );
+      const says = `The parameter \`${name}\` of the tool \`${tool}\` ${problem}. Use string, number, boolean, or choices such as 'up' | 'down'.`;
+      problems.push({ says, line: lineOf(node.from) });
+      continue;
     }
     const description = said.get(name);
     parameters.push({ name, ...kind, ...(description !== undefined && { description }) });
   }
-  const others = ['ObjectPattern', 'ArrayPattern', 'Spread'].some((kind) => list?.getChild(kind));
-  if (list && others) {
-    throw new EnvironmentFileError(
-      `The tool \`${tool}\` has a destructured or rest parameter. Name each parameter: \`${tool}(word: string)\`.`,
-      lineOf(list.from),
-    );
+  if (list && childrenOf(list).some(({ name }) => ['ObjectPattern', 'ArrayPattern', 'Spread'].includes(name))) {
+    const says = `The tool \`${tool}\` has a destructured or rest parameter. Name each parameter: \`${tool}(word: string)\`.`;
+    problems.push({ says, line: lineOf(list.from) });
   }
-  return parameters;
+  return { parameters, problems };
 }
 
 function kindOf(

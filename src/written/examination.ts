@@ -1,21 +1,25 @@
-import { type CheckReport, checkEnvironment, faultsOf } from './checker.ts';
+import { type CheckReport, checkEnvironment } from './checker.ts';
 import { classSettings, weightedReward } from './classSettings.ts';
-import { type EnvironmentFile, EnvironmentFileError } from '../domain/environmentFile.ts';
+import { type EnvironmentFile, EnvironmentFileError, type FileProblem } from '../domain/environmentFile.ts';
 import type { Declaration } from './declaration.ts';
+import { faultsOf } from '../domain/checkFindings.ts';
 import { declarationOf } from './languages.ts';
 import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** A problem of a file as a whole, with its line if it has one. */
-export interface FileProblem {
-  readonly says: string;
-  readonly line: number | null;
+/** A file that can't be played: its first problem, and the others that were found. */
+interface Unplayable {
+  readonly problem: FileProblem;
+  readonly others: readonly FileProblem[];
 }
 
 /** A file that was read but not run. */
 export type Reading =
-  | { readonly problem: FileProblem }
-  | { readonly problem: null; readonly declared: Pick<Declaration, 'name' | 'description' | 'tools' | 'hasExpert'> };
+  | Unplayable
+  | {
+      readonly problem: null;
+      readonly declared: Pick<Declaration, 'name' | 'description' | 'tools' | 'hasExpert' | 'mistakes'>;
+    };
 
 /** An episode to show: the first training task. */
 export interface Sample {
@@ -27,7 +31,7 @@ export interface Sample {
 
 /** The result of a check. */
 export type Examination =
-  | { readonly problem: FileProblem }
+  | Unplayable
   | {
       readonly problem: null;
       readonly report: CheckReport;
@@ -44,10 +48,10 @@ const FIRST_TASKS = [2, 20];
 /** Reads a file without running it. */
 export function readFile(file: EnvironmentFile): Reading {
   try {
-    const { name, description, tools, hasExpert } = declarationOf(file);
-    return { problem: null, declared: { name, description, tools, hasExpert } };
+    const { name, description, tools, hasExpert, mistakes } = declarationOf(file);
+    return { problem: null, declared: { name, description, tools, hasExpert, mistakes } };
   } catch (error) {
-    return { problem: problemOf(error) };
+    return problemsOf(error);
   }
 }
 
@@ -78,7 +82,7 @@ export async function examine(
     const report = await checkEnvironment(declaration, again, options);
     return { problem: null, ...(await withUntrained(report, options.untrained)), sample, stopped: false };
   } catch (error) {
-    return { problem: problemOf(error) };
+    return problemsOf(error);
   }
 }
 
@@ -123,7 +127,10 @@ async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, 
 }
 
 /** What an error says is wrong with a file. Throws any other error. */
-export function problemOf(error: unknown): FileProblem {
-  if (error instanceof EnvironmentFileError) return { says: error.says, line: error.line };
+export function problemsOf(error: unknown): Unplayable {
+  if (error instanceof EnvironmentFileError) {
+    const { says, line, others } = error;
+    return { problem: { says, line }, others };
+  }
   throw error;
 }

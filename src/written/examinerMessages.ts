@@ -10,7 +10,8 @@ export type ExaminerCommand =
       readonly episodes: number;
       readonly seed: number;
       readonly exports: boolean; // true: if it finds no fault, it also writes the environment for other frameworks
-    };
+    }
+  | { readonly type: 'export'; readonly file: EnvironmentFile; readonly examination: Examination }; // of a file that was checked
 
 /** A message from the worker. While it checks, it reports progress many times a second. */
 export type ExaminerEvent =

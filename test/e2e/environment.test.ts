@@ -75,6 +75,9 @@ test('a template is changed: an error shows at its line while it is typed, the c
   // a method that there is not
   await paste(page, lines.with(line - 1, '    return { right: this.missing() };').join('\n'));
   await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
+  await page.getByTestId('reading').getByText('no method `missing`').waitFor(); // nothing has run
+  expect(await page.locator('.cm-lintRange-warning').count()).toBeGreaterThan(0);
+  expect(code()).not.toContain('quickjs');
   await check(page).getByRole('button', { name: 'Check' }).click();
   const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
   await found.getByRole('button', { name: `Line ${line}`, exact: true }).click();
@@ -161,10 +164,11 @@ test('on a phone a template is exported as the zip that the command writes; a fi
   const { page, problems } = await visitStill(browser, { hash: HASH, viewport: PHONE });
   const downloads: string[] = [];
   page.on('download', (download) => downloads.push(download.suggestedFilename()));
-  const checkAndExport = async () => {
+  const exportBy = async (name: string) => {
     await page.getByRole('button', { name: 'Export…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).click();
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   };
+  const checkAndExport = () => exportBy('Check and export');
   await startFrom(page, 'Key value store');
   await expect.poll(async () => (await kept(page))?.name).toBe('keyValueStore.ts');
   const file = (await kept(page)) ?? { name: '', text: '' };
@@ -181,6 +185,17 @@ test('on a phone a template is exported as the zip that the command writes; a fi
   const { name, text } = file;
   expect(sums(files)).toEqual(sums(exportFolder({ file: { name, text }, declaration, settings, machine })));
 
+  // the same file again: its check is over
+  const states: string[] = [];
+  const bar = check(page).getByRole('progressbar').waitFor({ timeout: 60_000 });
+  bar.then(
+    () => states.push('it plays'),
+    () => undefined, // the page is gone
+  );
+  const [again] = await Promise.all([page.waitForEvent('download'), exportBy('Export')]);
+  expect(states).toEqual([]);
+  expect(sums(filesOfZip('keyValueStore.zip', await readFile(await again.path())))).toEqual(sums(files));
+
   // its reward asks for a method that there is not
   await paste(page, text.replace('return { right:', 'return { right: this.missing(), was:'));
   await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
@@ -189,7 +204,7 @@ test('on a phone a template is exported as the zip that the command writes; a fi
   const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
   await found.getByText('getReward').waitFor();
   expect(await found.getAttribute('data-kind')).toBe('fault');
-  expect(downloads).toEqual(['keyValueStore.zip']);
+  expect(downloads).toEqual(['keyValueStore.zip', 'keyValueStore.zip']);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -1,23 +1,25 @@
 import { CompletionContext } from '@codemirror/autocomplete';
 import { javascript } from '@codemirror/lang-javascript';
-import { EditorState } from '@codemirror/state';
+import { python } from '@codemirror/lang-python';
+import { EditorState, type Extension, type Transaction } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
 import { expect, test } from 'vitest';
 import { continueComment } from '../../src/ui/environment/commentLines.ts';
 import { complete } from '../../src/ui/environment/completions.ts';
+import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
 import { nameAfterClass } from '../../src/ui/environment/templates.ts';
+import { readFile } from '../../src/written/examination.ts';
 
-/** A TypeScript file with the cursor at `|`. */
-function written(marked: string): EditorState {
+/** A file with the cursor at `|`: in TypeScript, or in Python. */
+function written(marked: string, language: Extension = javascript({ typescript: true })): EditorState {
   const at = marked.indexOf('|');
-  return EditorState.create({
-    doc: marked.replace('|', ''),
-    selection: { anchor: at },
-    extensions: javascript({ typescript: true }),
-  });
+  return EditorState.create({ doc: marked.replace('|', ''), selection: { anchor: at }, extensions: language });
 }
-const offered = (marked: string, explicit = false) => {
-  const state = written(marked);
-  const found = complete(new CompletionContext(state, state.selection.main.head, explicit));
+const offered = (marked: string, explicit = false, isPython = false) => {
+  const state = isPython ? written(marked, python()) : written(marked);
+  const found = (isPython ? completePython : complete)(
+    new CompletionContext(state, state.selection.main.head, explicit),
+  );
   return (
     found && {
       options: found.options.map(({ label }) => label),
@@ -36,6 +38,39 @@ test('a file without a class is offered a whole one, a file with one is not', ()
   expect(offered('|', true)?.options).toEqual(['export default class']);
   expect(offered('|')).toBeNull(); // nobody asked
   expect(offered('export default class A {}\n|', true)).toBeNull();
+});
+
+const inPython = (marked: string, explicit = false) => offered(marked, explicit, true)?.options;
+
+test('in Python: a file without a class is offered a whole one, which can be played', () => {
+  expect(inPython('|', true)).toEqual(['class']);
+  expect(inPython('|')).toBeUndefined();
+  expect(inPython('class A:\n    pass\n|', true)).toBeUndefined();
+  const state = written('|', python());
+  const [whole] = completePython(new CompletionContext(state, 0, true))?.options ?? [];
+  const view = { state, dispatch: (transaction: Transaction) => (text = transaction.newDoc.toString()) };
+  let text = '';
+  if (typeof whole?.apply === 'function') whole.apply(view as unknown as EditorView, whole, 0, 0);
+  const found = readFile({ name: 'a.py', text });
+  expect(found.problem === null && found.declared).toMatchObject({ name: 'MyTask', mistakes: [] });
+});
+
+test('in Python: a class is offered the methods and fields that it doesn’t have yet, where a member can begin', () => {
+  const head = 'class A:\n    tasks = {}\n\n    def reset(self):\n        self.word = 1\n\n';
+  const found = inPython(`${head}    de|`);
+  expect(found).toEqual(expect.arrayContaining(['def get_reward', 'def _expert', 'max_turns']));
+  expect(found).not.toContain('def reset');
+  expect(found).not.toContain('tasks');
+  expect(offered(`${head}    def ge|`, false, true)?.typed).toBe('def ge');
+  expect(inPython(`${head}        de|`)).toBeUndefined(); // in the method
+  expect(inPython(`${head}    # de|`)).toBeUndefined();
+});
+
+test('in Python: `self.` offers the members of the class, `random.` what is seeded', () => {
+  const head = 'class A:\n    limit = 3\n    def reset(self):\n        self.word, self.n = "a", 1\n        ';
+  expect(inPython(`${head}return self.|`)?.toSorted()).toEqual(['done', 'limit', 'n', 'reset', 'word']);
+  expect(inPython(`${head}return random.ch|`)).toContain('choice');
+  expect(inPython(`${head}return other.|`)).toBeUndefined();
 });
 
 /** The text after Enter, with the cursor at `|`; null if the comment has no say in it. */

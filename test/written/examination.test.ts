@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { faultsOf } from '../../src/written/checker.ts';
+import { faultsOf } from '../../src/domain/checkFindings.ts';
 import { examine, readFile } from '../../src/written/examination.ts';
 import { acting, sandboxOf } from './machine.ts';
 

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { languageOf } from '../../domain/environmentFile.ts';
+import { faultsOf } from '../../domain/checkFindings.ts';
 import type { Examination } from '../../written/examination.ts';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
 import { ClassMembers } from './ClassMembers.tsx';
 import { cancelCheck, check, TASKS_PLAYED } from './examine.ts';
-import { LineButton } from './ReadingLine.tsx';
+import { LineButton, Problems } from './ReadingLine.tsx';
 import { SampleEpisode } from './SampleEpisode.tsx';
 import { Scores } from './Scores.tsx';
 import { ToolList } from './ToolList.tsx';
@@ -107,16 +108,9 @@ function Exported({ as }: { readonly as: string | null }) {
 }
 
 function Found({ found }: { readonly found: Examination }) {
-  if (found.problem) {
-    const { says, line } = found.problem;
-    return (
-      <p className="note bad">
-        {line !== null && <LineButton line={line} />} {says}
-      </p>
-    );
-  }
+  if (found.problem) return <Problems of={[found.problem, ...found.others]} tone="bad" />;
   const { report, untrained, stopped } = found;
-  const faults = report.findings.filter(({ kind }) => kind === 'fault').length;
+  const faults = faultsOf(report).length;
   const tasks = report.settled.tasks;
   return (
     <>

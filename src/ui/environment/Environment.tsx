@@ -49,7 +49,7 @@ export function Environment() {
             <div className="row between">
               <ReadingLine />
               <p id={keys} className="faint small">
-                Tab indents. Esc, then Tab leaves the editor.{!python && ' Ctrl Space suggests code.'}
+                Tab indents. Esc, then Tab leaves the editor. Ctrl Space suggests code.
               </p>
             </div>
           </section>

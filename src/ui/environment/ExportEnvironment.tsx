@@ -1,8 +1,9 @@
 import { languageOf } from '../../domain/environmentFile.ts';
+import { faultsOf } from '../../domain/checkFindings.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { whole } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
-import { checkAndExport, TASKS_PLAYED } from './examine.ts';
+import { checkAndExport, foundInText, TASKS_PLAYED } from './examine.ts';
 
 interface Props {
   readonly close: () => void;
@@ -12,6 +13,10 @@ interface Props {
 export function ExportEnvironment({ close }: Props) {
   const { name, byLink } = useEnvironment((s) => s.file);
   const declared = useEnvironment((s) => s.reading?.found.problem === null && s.reading.found.declared.name);
+  const checked = useEnvironment((s) => {
+    const found = foundInText(s);
+    return found?.problem === null && faultsOf(found.report).length === 0;
+  });
   if (languageOf({ name }) === 'python')
     return <PythonExport name={name} declared={declared || 'MyTask'} close={close} />;
   return (
@@ -21,10 +26,14 @@ export function ExportEnvironment({ close }: Props) {
           You get a zip. With it, TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play
           the same episodes as this page, bit for bit. The README in the zip says what each one needs.
         </p>
-        <p className="soft">
-          <i>Check and export</i> first runs the file on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check finds
-          a fault, nothing is written.
-        </p>
+        {checked ? (
+          <p className="soft">The check found no fault in this file, so it isn’t played again.</p>
+        ) : (
+          <p className="soft">
+            <i>Check and export</i> first runs the file on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check
+            finds a fault, nothing is written.
+          </p>
+        )}
         {byLink && <p className="note">It came by a link, so somebody else may have written it. Read it first.</p>}
         <div className="row">
           <button
@@ -35,7 +44,7 @@ export function ExportEnvironment({ close }: Props) {
               close();
             }}
           >
-            Check and export
+            {checked ? 'Export' : 'Check and export'}
           </button>
         </div>
       </div>

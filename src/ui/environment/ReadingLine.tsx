@@ -1,27 +1,47 @@
+import type { FileProblem } from '../../domain/environmentFile.ts';
 import { goToLine, useEnvironment } from './environmentStore.ts';
 
-/** The first problem of the text with a button to its line, or the name of its class and its tools. */
+/** The problems of the text, each with a button to its line. If it has none: the name of its class and its tools, and what looks like a mistake. */
 export function ReadingLine() {
   const reading = useEnvironment((s) => s.reading);
   const kept = useEnvironment((s) => s.kept);
   if (!reading) return <p className="reading" role="status" />;
   const { found } = reading;
   if (found.problem) {
-    const { says, line } = found.problem;
     return (
-      <p className="reading note bad" role="status" data-testid="reading">
-        {line !== null && <LineButton line={line} />} {says}
-      </p>
+      <div className="reading stack" role="status" data-testid="reading">
+        <Problems of={[found.problem, ...found.others]} tone="bad" />
+      </div>
     );
   }
-  const { name, tools } = found.declared;
+  const { name, tools, mistakes } = found.declared;
   const list = tools.map((tool) => tool.name).join(', ');
   return (
-    <p className="reading soft" role="status" data-testid="reading">
-      <b>{name}</b> {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has the tool' : 'has the tools'}{' '}
-      <span className="mono">{list}</span>.{' '}
-      {kept ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
-    </p>
+    <div className="reading soft stack" role="status" data-testid="reading">
+      <p>
+        <b>{name}</b> {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has the tool' : 'has the tools'}{' '}
+        <span className="mono">{list}</span>.{' '}
+        {kept ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
+      </p>
+      <Problems of={mistakes} tone="" />
+    </div>
+  );
+}
+
+/** Problems that are listed; the editor marks the others too. */
+const MOST_LISTED = 5;
+
+/** Problems of a file, each with a button to its line. */
+export function Problems({ of, tone }: { readonly of: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
+  return (
+    <>
+      {of.slice(0, MOST_LISTED).map(({ says, line }) => (
+        <p key={`${line} ${says}`} className={`note ${tone}`}>
+          {line !== null && <LineButton line={line} />} {says}
+        </p>
+      ))}
+      {of.length > MOST_LISTED && <p className="faint small">And {of.length - MOST_LISTED} more.</p>}
+    </>
   );
 }
 

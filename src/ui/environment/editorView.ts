@@ -17,6 +17,7 @@ import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import { continueComment } from './commentLines.ts';
 import { complete } from './completions.ts';
+import { completePython } from './pythonCompletions.ts';
 import { useEnvironment, write } from './environmentStore.ts';
 
 interface Labels {
@@ -26,12 +27,11 @@ interface Labels {
 
 /** How a file is coloured, indented and completed. */
 function inLanguage(file: EnvironmentFile): Extension {
-  return languageOf(file) === 'python'
-    ? [python(), indentUnit.of('    '), EditorState.tabSize.of(4)]
-    : [
-        ...[javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2)],
-        autocompletion({ override: [complete], icons: false }),
-      ];
+  const isPython = languageOf(file) === 'python';
+  const completion = autocompletion({ override: [isPython ? completePython : complete], icons: false });
+  return isPython
+    ? [python(), indentUnit.of('    '), EditorState.tabSize.of(4), completion]
+    : [javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2), completion];
 }
 
 /** Shows what is being written in `parent` until the returned function is called. */
@@ -108,10 +108,15 @@ function mark(view: EditorView): void {
     return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
   };
   const marks: Diagnostic[] = [];
-  if (reading.found.problem) marks.push(at(reading.found.problem.line ?? 1, 'error', reading.found.problem.says));
+  const { found } = reading;
+  const errors = found.problem ? [found.problem, ...found.others] : [];
+  for (const { says, line } of errors) marks.push(at(line ?? 1, 'error', says));
+  const mistakes = found.problem ? [] : found.declared.mistakes;
+  for (const { says, line } of mistakes) marks.push(at(line ?? 1, 'warning', says));
   if (check?.state === 'done' && check.text === text && check.found.problem === null) {
     for (const { line, kind, text: says } of check.found.report.findings)
-      if (line !== null) marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
+      if (line !== null && !mistakes.some((each) => each.line === line && each.says === says))
+        marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
   }
   view.dispatch(
     setDiagnostics(

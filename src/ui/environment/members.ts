@@ -1,9 +1,10 @@
-/** A member that an environment's class may have, as the editor offers it. `snippet` has `${…}` around each placeholder; a number has to be written `${1:400}`. */
+/** A member that an environment's class may have, as the editor offers it. Each snippet has `${…}` around each placeholder; a number has to be written `${1:400}`. */
 interface Member {
   readonly label: string;
   readonly python: string; // its name in a class in Python
   readonly doc: string;
   readonly snippet: string;
+  readonly pythonSnippet: string; // empty where the class's body has nothing to write
 }
 
 /** Methods that the playground calls, the fields it reads, and a tool to begin with. */
@@ -13,6 +14,7 @@ export const MEMBERS: readonly Member[] = [
     python: 'reset',
     doc: 'Begins a task and returns its prompt.',
     snippet: "reset({ draw }: Task): string {\n  ${}\n  return '${the prompt}';\n}",
+    pythonSnippet: 'def reset(self, **kwargs) -> str:\n    ${}\n    return "${the prompt}"',
   },
   {
     label: 'tool',
@@ -20,71 +22,84 @@ export const MEMBERS: readonly Member[] = [
     doc: 'Every other public method is a tool. Its comment describes it to the agent. A parameter is a string, a number, a boolean or a choice of strings. The agent reads the text that the tool returns, or the message of its error.',
     snippet:
       '/**\n * ${What it does.}\n * @param ${word} ${what it is}\n */\n${name}(${word}: string): string {\n  ${}\n  return ${word};\n}',
+    pythonSnippet:
+      'def ${name}(self, ${word}: str) -> str:\n    """${What it does.}\n\n    Args:\n        ${word}: ${what it is}\n    """\n    return ${word}',
   },
   {
     label: 'getReward',
     python: 'get_reward',
     doc: 'Returns the reward of the episode: a number, or named numbers. An episode is solved if the first of them is at least 1.',
     snippet: 'getReward() {\n  return { solved: ${this.done ? 1 : 0} };\n}',
+    pythonSnippet: 'def get_reward(self) -> dict:\n    return {"solved": ${1.0 if self.done else 0.0}}',
   },
   {
     label: 'expert',
     python: '_expert',
     doc: 'Returns the next call of a good player. Training begins by imitating it, so it should use only what the agent has read.',
     snippet: "expert() {\n  return { tool: '${name}', arguments: { ${word}: ${this.secret} } };\n}",
+    pythonSnippet: 'def _expert(self):\n    return "${name}", {"${word}": ${self.secret}}',
   },
   {
     label: 'turnReward',
     python: '_turn_reward',
     doc: 'Returns the reward of the last call. The reward at the end comes on top.',
     snippet: 'turnReward(): number {\n  return ${1:0};\n}',
+    pythonSnippet: 'def _turn_reward(self) -> float:\n    return ${1:0.0}',
   },
   {
     label: 'answer',
     python: '_answer',
     doc: 'Receives a text that the agent writes without a call. It ends the episode.',
     snippet: 'answer(text: string): void {\n  ${this.said = text;}\n}',
+    pythonSnippet: 'def _answer(self, text: str) -> None:\n    ${self.said = text}',
   },
   {
     label: 'stateKey',
     python: '_state_key',
     doc: 'Returns a short text, the same for the same state.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
+    pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },
   {
     label: 'observe',
     python: '_observe',
     doc: 'Returns the text that an agent would read instead of all past turns.',
     snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
+    pythonSnippet: 'def _observe(self, history) -> str:\n    return ${history[-1]["answer"] if history else ""}',
   },
   {
     label: 'view',
     python: '_view',
     doc: 'Returns what the page draws beside the calls. The agent doesn’t see it.',
     snippet: "view() {\n  return ${''};\n}",
+    pythonSnippet: 'def _view(self):\n    return ${""}',
   },
   {
     label: 'static tasks',
     python: 'tasks',
     doc: 'The number of training and test tasks.',
     snippet: 'static tasks = { train: ${1:400}, test: ${2:100} };',
+    pythonSnippet: 'tasks = {"train": ${1:400}, "test": ${2:100}}',
   },
   {
     label: 'static maxTurns',
     python: 'max_turns',
     doc: 'The largest number of turns in an episode, 8 if it is missing.',
     snippet: 'static maxTurns = ${1:4};',
+    pythonSnippet: 'max_turns = ${1:4}',
   },
   {
     label: 'static weights',
     python: 'weights',
     doc: 'The weight of each part of the reward, 1 if it is missing.',
     snippet: 'static weights = { ${solved}: 1 };',
+    pythonSnippet: 'weights = {"${solved}": 1}',
   },
   {
     label: 'done',
     python: 'self.done',
     doc: 'Set it to true to end the episode. It also ends after the last turn.',
     snippet: 'done = false;',
+    pythonSnippet: '',
   },
 ];

@@ -1,5 +1,6 @@
-import { type CheckReport, faultsOf } from '../checker.ts';
+import type { CheckReport } from '../checker.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
+import { faultsOf } from '../../domain/checkFindings.ts';
 import { exportFolder } from './exportFolder.ts';
 import type { EnvironmentToExport } from './exportInput.ts';
 

@@ -1,9 +1,12 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/python';
 import { visible } from '../../base/visible.ts';
+import { EnvironmentFileError, type FileProblem, refuseProblems } from '../../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
-import { type Declaration, EnvironmentFileError } from '../declaration.ts';
+import type { Declaration } from '../declaration.ts';
+import { childrenOf } from '../syntax.ts';
 import { docstringOf } from './docstring.ts';
+import { pythonMistakes } from './pythonMistakes.ts';
 
 /** A method of a class, its own or of a class that it inherits from. */
 interface Method {
@@ -16,7 +19,7 @@ const NOT_TOOLS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
 /**
  * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, as TRL's `environment_factory` takes it.
  * Its public methods are tools; type hints and Google-style docstrings become the tools' schema. Nothing of the file is run. Throws
- * EnvironmentFileError.
+ * EnvironmentFileError with all problems that it finds.
  */
 export function readPython(source: string): Declaration {
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
@@ -40,9 +43,11 @@ export function readPython(source: string): Declaration {
   const { name, node, methods } = found;
   // in the order in which TRL finds them
   const named = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const problems: FileProblem[] = [];
   const tools = named
     .filter(([own, method]) => !own.startsWith('_') && !NOT_TOOLS.has(own) && isFunction(method))
-    .map(([own, method]) => toolOf(own, method, text, lineOf));
+    .map(([own, method]) => toolOf(own, method, text, (says, at) => problems.push({ says, line: lineOf(at) })));
+  refuseProblems(problems.toSorted((a, b) => Number(a.line) - Number(b.line)));
   if (tools.length === 0 && !methods.has('_answer')) {
     throw new EnvironmentFileError(
       'The class has no tool. Add a public method, such as `def guess(self, word: str) -> str:`.',
@@ -54,14 +59,30 @@ export function readPython(source: string): Declaration {
     description: docstringOf(node, text).says,
     hasExpert: methods.has('_expert'),
     hearsAnswer: methods.has('_answer'),
+    mistakes: pythonMistakes(
+      { lineage: lineageOf(node, classes, text), getReward: methods.get('get_reward')?.node },
+      text,
+      lineOf,
+    ),
     code: source,
   };
 }
 
-function childrenOf(node: SyntaxNode | null): readonly SyntaxNode[] {
-  const children: SyntaxNode[] = [];
-  for (let child = node?.firstChild ?? null; child; child = child.nextSibling) children.push(child);
-  return children;
+/** A class and those of the file that it inherits from; null if it inherits from one that isn't in the file. */
+function lineageOf(
+  node: SyntaxNode,
+  classes: ReadonlyMap<string, SyntaxNode>,
+  text: (node: SyntaxNode) => string,
+  below: readonly SyntaxNode[] = [],
+): readonly SyntaxNode[] | null {
+  if (below.includes(node)) return null;
+  const bases = childrenOf(node.getChild('ArgList')).filter(({ name }) => !['(', ')', ','].includes(name));
+  const above = bases.map((base) => {
+    if (text(base) === 'object') return [];
+    const other = classes.get(text(base));
+    return other ? lineageOf(other, classes, text, [...below, node]) : null;
+  });
+  return above.every((each) => each !== null) ? [node, ...above.flat()] : null;
 }
 
 /** The methods of a class by name; those of classes of the file that it inherits from come first. */
@@ -98,13 +119,10 @@ function toolOf(
   name: string,
   { node, decorators }: Method,
   text: (node: SyntaxNode) => string,
-  lineOf: (at: number) => number,
+  note: (says: string, at: number) => void,
 ): ToolFace {
   if (node.getChild('async')) {
-    throw new EnvironmentFileError(
-      `\`${name}\` is async. A tool has to return at once. Remove \`async\`.`,
-      lineOf(node.from),
-    );
+    note(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);
   }
   const { says, parameters: told } = docstringOf(node, text);
   const list = node.getChild('ParamList');
@@ -113,9 +131,9 @@ function toolOf(
   const parameters: Parameter[] = [];
   const nameless = parts.some(({ name: kind }, at) => kind === '*' && parts[at + 1]?.name === 'VariableName');
   if (list && (nameless || /,\s*\/\s*[,)]/.test(text(list)))) {
-    throw new EnvironmentFileError(
+    note(
       `The tool \`${name}\` has parameters without a name to call them by. Name each one: \`def ${name}(self, word: str)\`.`,
-      lineOf(list.from),
+      list.from,
     );
   }
   for (const [at, part] of parts.entries()) {
@@ -126,10 +144,11 @@ function toolOf(
     const parameter = text(part);
     if (!kind) {
       const problem = hint ? `has the type \`${visible(hint)}\`` : 'has no type hint';
-      throw new EnvironmentFileError(
+      note(
         `The parameter \`${parameter}\` of the tool \`${name}\` ${problem}. Use str, int, float, bool, or choices such as Literal["up", "down"].`,
-        lineOf(part.from),
+        part.from,
       );
+      continue;
     }
     const description = told.get(parameter);
     parameters.push({ name: parameter, ...kind, ...(description !== undefined && { description }) });

@@ -12,6 +12,7 @@ import { openPythonSandbox } from '../../../src/written/python/pythonSandbox.ts'
 const out = process.argv[2] ?? '.';
 const FILES: Readonly<Record<string, string>> = {
   hiddenWord: 'public/environments/hiddenWord.py',
+  sortCards: 'public/environments/sortCards.py',
   oddPython: 'test/written/oddPython.py',
 };
 

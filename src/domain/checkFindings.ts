@@ -1,0 +1,31 @@
+/** A problem that the check found. It is listed once; `episodes` counts how often it came up. */
+export interface Finding {
+  readonly kind: 'fault' | 'warning';
+  readonly text: string;
+  readonly line: number | null;
+  readonly episodes: number;
+}
+
+/** The findings of a report that have to be fixed. Warnings don't have to be. */
+export const faultsOf = ({ findings }: { readonly findings: readonly Finding[] }): readonly Finding[] =>
+  findings.filter(({ kind }) => kind === 'fault');
+
+/**
+ * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers count as the same
+ * finding.
+ */
+export class Findings {
+  readonly #found = new Map<string, Finding>();
+
+  /** Adds a finding, or counts it once more. */
+  add(kind: Finding['kind'], text: string, line: number | null): void {
+    const key = `${line ?? ''} ${text.replace(/\d+/g, '#')}`;
+    const before = this.#found.get(key);
+    this.#found.set(key, { kind, text, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
+  }
+
+  /** All findings: faults first, then warnings; within each kind, the most frequent first. */
+  list(): readonly Finding[] {
+    return [...this.#found.values()].toSorted((a, b) => a.kind.localeCompare(b.kind) || b.episodes - a.episodes);
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  snippetCompletion,
+} from '@codemirror/autocomplete';
+import { syntaxTree } from '@codemirror/language';
+import type { Text } from '@codemirror/state';
+import type { SyntaxNode } from '@lezer/common';
+import { MEMBERS } from './members.ts';
+
+const WORD = /^\w*$/;
+const MEMBER = /^(def\s+)?\w*$/;
+/** A whole class, for a file that has none yet. */
+const CLASS = snippetCompletion(
+  [
+    'import random',
+    '',
+    '',
+    'class ${MyTask}:',
+    '    """${What the agent has to do.}"""',
+    '',
+    '    tasks = {"train": ${1:400}, "test": ${2:100}}',
+    '    max_turns = ${3:4}',
+    '',
+    '    def reset(self, **kwargs) -> str:',
+    '        self.done = False',
+    '        return "${the prompt}"',
+    '',
+    '    def ${tool}(self, ${word}: str) -> str:',
+    '        """${What the tool does.}"""',
+    '        self.done = True',
+    '        return ${word}',
+    '',
+    '    def get_reward(self) -> dict:',
+    '        return {"solved": 1.0 if self.done else 0.0}',
+    '',
+  ].join('\n'),
+  { label: 'class', info: 'A whole class to fill in.', type: 'class' },
+);
+const members: readonly Completion[] = MEMBERS.filter(({ pythonSnippet }) => pythonSnippet !== '').map(
+  ({ python, doc, pythonSnippet }) =>
+    snippetCompletion(pythonSnippet, {
+      label: pythonSnippet.startsWith('def ') ? `def ${python}` : python,
+      info: doc,
+      boost: 1,
+    }),
+);
+/** What a class needs of the module `random`, which the page seeds for each episode. */
+const RANDOM: readonly Completion[] = [
+  { label: 'random', detail: '()', info: 'A number from 0 up to 1.' },
+  { label: 'randrange', detail: '(n)', info: 'A whole number from 0 up to n − 1.' },
+  { label: 'choice', detail: '(list)', info: 'One of a list.' },
+  { label: 'sample', detail: '(list, k)', info: 'k different ones of a list, in random order.' },
+  { label: 'shuffle', detail: '(list)', info: 'Shuffles a list in place, and returns nothing.' },
+];
+const DONE: Completion = { label: 'done', info: MEMBERS.find(({ label }) => label === 'done')?.doc ?? '' };
+
+/** What may come next in a file in Python: members of `self` and `random`, and in the class the methods and fields that it may have. */
+export function completePython(context: CompletionContext): CompletionResult | null {
+  const { state, pos } = context;
+  const node = syntaxTree(state).resolveInner(pos, -1);
+  if (/String|Comment/.test(node.name)) return null;
+  const dotted = context.matchBefore(/\b(self|random)\.\w*/);
+  if (dotted) {
+    const [object = ''] = dotted.text.split('.');
+    const options = object === 'random' ? RANDOM : [DONE, ...membersAround(node, context)];
+    return { from: dotted.from + object.length + 1, options: [...options], validFor: WORD };
+  }
+  const word = context.matchBefore(/\bdef\s+\w*|\w+/);
+  if (!word && !context.explicit) return null;
+  const from = word?.from ?? pos;
+  if (!/^\s*class\b/m.test(state.doc.toString())) return { from, options: [CLASS] };
+  const body = bodyOfClass(state.doc, from);
+  if (body === null) return null;
+  const options = members.filter(({ label }) => !new RegExp(`^\\s*${label}\\b`, 'm').test(body));
+  return { from, options, validFor: MEMBER };
+}
+
+/** The lines above a place up to the class whose members begin there; null if no member can. */
+function bodyOfClass(doc: Text, at: number): string | null {
+  const line = doc.lineAt(at);
+  const before = line.text.slice(0, at - line.from);
+  if (before.trim() !== '') return null;
+  for (let number = line.number - 1; number >= 1; number--) {
+    const { text, from } = doc.line(number);
+    if (text.trim() === '' || text.search(/\S/) >= before.length) continue;
+    return /^\s*class\b/.test(text) ? doc.sliceString(from) : null;
+  }
+  return null;
+}
+
+/** Methods and fields of the class around a place: all that it names, but for the name that is being written. */
+function membersAround(node: SyntaxNode, { state, pos }: CompletionContext): readonly Completion[] {
+  let at: SyntaxNode | null = node;
+  while (at && at.name !== 'ClassDefinition') at = at.parent;
+  if (!at) return [];
+  const text = state.sliceDoc(at.from, pos).replace(/\w*$/, '') + state.sliceDoc(pos, at.to);
+  const fields = (at.getChild('Body')?.getChildren('AssignStatement') ?? []).flatMap(
+    (each) => each.getChild('VariableName') ?? [],
+  );
+  const names = new Set([
+    ...Array.from(text.matchAll(/\b(?:def |self\.)(\w+)/g), ([, name = '']) => name),
+    ...fields.map(({ from, to }) => state.sliceDoc(from, to)),
+  ]);
+  return [...names].filter((name) => name !== DONE.label).map((label) => ({ label }));
+}

@@ -1,0 +1,216 @@
+import type { SyntaxNode } from '@lezer/common';
+import type { FileProblem } from '../domain/environmentFile.ts';
+import { visible } from '../base/visible.ts';
+import { childrenOf, descendants } from './syntax.ts';
+
+/** What a value is, as far as its expression says: the words that a message names it by. */
+type Kind = 'a number' | 'a text' | 'a boolean' | 'a list' | 'an object' | 'a function' | 'nothing';
+
+/** Methods that return a text, beside the tools. */
+const TEXTUAL: ReadonlySet<string> = new Set(['reset', 'stateKey', 'observe']);
+const KINDS_OF_TYPES: Readonly<Record<string, Kind>> = {
+  number: 'a number',
+  string: 'a text',
+  boolean: 'a boolean',
+  void: 'nothing',
+  null: 'nothing',
+  undefined: 'nothing',
+};
+const KINDS_OF_NODES: Readonly<Record<string, Kind>> = {
+  Number: 'a number',
+  String: 'a text',
+  TemplateString: 'a text',
+  BooleanLiteral: 'a boolean',
+  ArrayExpression: 'a list',
+  ObjectExpression: 'an object',
+  NewExpression: 'an object',
+  ArrowFunction: 'a function',
+  FunctionExpression: 'a function',
+  null: 'nothing',
+};
+const BOOLEAN: readonly Kind[] = ['a boolean'];
+/** By the operator before a value: `!`, `-` and so on. */
+const KINDS_OF_SIGNS: Readonly<Record<string, readonly Kind[]>> = {
+  LogicOp: ['a boolean'],
+  ArithOp: ['a number'],
+  typeof: ['a text'],
+  void: ['nothing'],
+};
+const KINDS_OF_CALLS: readonly (readonly [RegExp, Kind])[] = [
+  [/^(?:Number|parseInt|parseFloat|Math\.\w+)$|\.(?:indexOf|lastIndexOf|findIndex|charCodeAt)$/, 'a number'],
+  [/^String$|\.(?:join|toString|toFixed|toLowerCase|toUpperCase|trim|padStart|padEnd|repeat|replaceAll)$/, 'a text'],
+  [/^(?:Boolean|Array\.isArray|Number\.is\w+)$|\.(?:includes|some|every|has|startsWith|endsWith)$/, 'a boolean'],
+  [/\.(?:map|filter|split|toSorted|toReversed)$/, 'a list'],
+];
+const HOW: Partial<Record<Kind, string>> = {
+  'a boolean': ', such as `… ? 1 : 0`',
+  'a text': ', such as `Number(…)`',
+  'a list': ', such as its `length`',
+};
+
+/**
+ * Where the methods of a class in TypeScript return another kind of value than they have to: `getReward()` a number or named numbers, `turnReward()`
+ * a number, a tool, `reset()`, `stateKey()` and `observe()` a text. What a value is follows from its expression alone: a literal, an operator, a
+ * well-known method, a field's type or first value. Nothing is said of any other.
+ */
+export function wrongReturns(
+  declaration: SyntaxNode,
+  source: string,
+  lineOf: (at: number) => number,
+  tools: readonly string[],
+): readonly FileProblem[] {
+  const members = childrenOf(declaration.getChild('ClassBody'));
+  const text = (node: SyntaxNode) => source.slice(node.from, node.to);
+  const nameOf = (member: SyntaxNode) => {
+    const name = member.getChild('PropertyDefinition');
+    return name ? text(name) : '';
+  };
+  const problems: FileProblem[] = [];
+  for (const method of members) {
+    const name = nameOf(method);
+    const textual = TEXTUAL.has(name) || tools.includes(name);
+    const block = method.getChild('Block');
+    if (method.name !== 'MethodDeclaration' || !block || !(textual || /^(?:getReward|turnReward)$/.test(name)))
+      continue;
+    const kindsIn = kindsReader(members, nameOf, block, text);
+    const returned = [...descendants(block, isFunction)].filter((node) => node.name === 'ReturnStatement');
+    const note = (at: SyntaxNode, what: string, kind: Kind) =>
+      problems.push({ says: `${what} ${kind}. ${wanted(name, textual, kind)}`, line: lineOf(at.from) });
+    if (returned.length === 0 && ![...descendants(block, isFunction)].some((node) => node.name === 'ThrowStatement'))
+      note(method, `\`${name}()\` returns`, 'nothing');
+    for (const statement of returned) {
+      const value = childrenOf(statement)[1];
+      const kinds = !value || value.name === ';' ? (['nothing'] as const) : kindsIn(value);
+      const wrong = kinds.find((kind) =>
+        textual ? kind !== 'a text' : kind !== 'a number' && (kind !== 'an object' || name !== 'getReward'),
+      );
+      if (wrong) note(statement, `\`${name}()\` returns`, wrong);
+      if (name !== 'getReward' || value?.name !== 'ObjectExpression') continue;
+      for (const part of value.getChildren('Property')) {
+        const key = part.getChild('PropertyDefinition') ?? part.getChild('String');
+        const amount = part.lastChild;
+        if (!key || !amount || part.getChild('Spread') || part.getChild('[')) continue;
+        const bad = (part.getChild('Block') ? ['a function' as const] : kindsIn(amount)).find(
+          (kind) => kind !== 'a number',
+        );
+        if (bad) note(part, `The reward part \`${visible(text(key).replace(/^(['"])(.*)\1$/, '$2'))}\` is`, bad);
+      }
+    }
+  }
+  return problems;
+}
+
+function wanted(name: string, textual: boolean, kind: Kind): string {
+  if (textual) return kind === 'nothing' ? 'Return a string.' : 'Return a string, such as `String(…)`.';
+  if (kind === 'nothing' && name === 'getReward') return 'Return a number, or an object of named numbers.';
+  return `Return a number${HOW[kind] ?? ''}.`;
+}
+
+/** Functions and classes in a method: what they return, it doesn't. */
+const isFunction = ({ name, parent }: SyntaxNode): boolean =>
+  /^(?:Function|Class)(?:Expression|Declaration)$|^ArrowFunction$/.test(name) ||
+  (name === 'Block' && parent?.name === 'Property');
+
+/** Reads an expression of a method; returns all kinds that its value is known to have sometimes. */
+function kindsReader(
+  members: readonly SyntaxNode[],
+  nameOf: (member: SyntaxNode) => string,
+  block: SyntaxNode,
+  text: (node: SyntaxNode) => string,
+): (value: SyntaxNode) => readonly Kind[] {
+  const constants = new Map<string, SyntaxNode>();
+  for (const declared of descendants(block, isFunction)) {
+    if (declared.name !== 'VariableDeclaration' || declared.firstChild?.name !== 'const') continue;
+    const [, name, , ...rest] = childrenOf(declared);
+    const value = rest.find(({ name: kind }) => kind !== ';');
+    if (name?.name === 'VariableDefinition' && name.nextSibling?.name === 'Equals' && value)
+      constants.set(text(name), value);
+  }
+  const typed = (node: SyntaxNode | null): readonly Kind[] => {
+    const type = node ? text(node).replace(/^:\s*/, '') : '';
+    if (Object.hasOwn(KINDS_OF_TYPES, type)) return [KINDS_OF_TYPES[type]!];
+    return type.endsWith('[]') ? ['a list'] : [];
+  };
+  const member = (name: string, called: boolean, left: number): readonly Kind[] => {
+    const found = members.find((each) => nameOf(each) === name && !each.getChild('static'));
+    if (!found) return [];
+    if (found.name === 'MethodDeclaration') {
+      const isGetter = found.getChild('get') !== null;
+      return isGetter === called ? (called ? [] : ['a function']) : typed(found.getChild('TypeAnnotation'));
+    }
+    const annotation = found.getChild('TypeAnnotation');
+    const first = found.getChild('Equals')?.nextSibling;
+    if (called) return [];
+    // a field that begins empty is given something else later
+    return annotation ? typed(annotation) : first ? of(first, left).filter((kind) => kind !== 'nothing') : [];
+  };
+  /** The kinds of a value that is true: of `a && b`, those of b. */
+  const whenTrue = (node: SyntaxNode, left: number): readonly Kind[] => {
+    const [, operator, b] = childrenOf(node);
+    if (node.name === 'ParenthesizedExpression' && operator) return whenTrue(operator, left);
+    return b && operator && node.name === 'BinaryExpression' && text(operator) === '&&' ? of(b, left) : of(node, left);
+  };
+  const operation = (node: SyntaxNode, left: number): readonly Kind[] => {
+    const [a, operator, b] = childrenOf(node);
+    if (!a || !operator || !b) return [];
+    const [first, second] = [of(a, left), of(b, left)];
+    switch (operator.name) {
+      case 'CompareOp':
+      case 'in':
+      case 'instanceof':
+        return ['a boolean'];
+      case 'BitOp':
+        return ['a number'];
+      case 'ArithOp':
+        if (text(operator) !== '+') return ['a number'];
+        if ([...first, ...second].includes('a text')) return ['a text'];
+        return first.join() === 'a number' && second.join() === 'a number' ? ['a number'] : [];
+      case 'LogicOp':
+        if (text(operator) === '??') return second;
+        // the first value is the result if it is false (&&) or true (||)
+        return [
+          ...((text(operator) === '||' ? whenTrue(a, left) : first).includes('a boolean') ? BOOLEAN : []),
+          ...second,
+        ];
+      default:
+        return [];
+    }
+  };
+  function of(node: SyntaxNode, left: number): readonly Kind[] {
+    if (left === 0) return []; // a constant that stands for itself
+    const children = childrenOf(node);
+    switch (node.name) {
+      case 'ParenthesizedExpression':
+        return children[1] ? of(children[1], left - 1) : [];
+      case 'ConditionalExpression':
+        return [children[2], children[4]].flatMap((branch) => (branch ? of(branch, left - 1) : []));
+      case 'UnaryExpression':
+        return KINDS_OF_SIGNS[children[0]?.name ?? ''] ?? [];
+      case 'PostfixExpression':
+        // `x!` is x
+        return children[1]?.name === 'LogicOp' && children[0] ? of(children[0], left - 1) : ['a number'];
+      case 'BinaryExpression':
+        return operation(node, left - 1);
+      case 'VariableName': {
+        const name = text(node);
+        const constant = constants.get(name);
+        return constant ? of(constant, left - 1) : name === 'undefined' ? ['nothing'] : [];
+      }
+      case 'MemberExpression': {
+        const property = node.getChild('PropertyName');
+        if (property && node.firstChild?.name === 'this') return member(text(property), false, left - 1);
+        return property && text(property) === 'length' ? ['a number'] : [];
+      }
+      case 'CallExpression': {
+        const callee = children[0];
+        const own = callee?.firstChild?.name === 'this' ? callee.getChild('PropertyName') : null;
+        if (own) return member(text(own), true, left - 1);
+        const known = callee && KINDS_OF_CALLS.find(([pattern]) => pattern.test(text(callee)));
+        return known ? [known[1]] : [];
+      }
+      default:
+        return Object.hasOwn(KINDS_OF_NODES, node.name) ? [KINDS_OF_NODES[node.name]!] : [];
+    }
+  }
+  return (value) => of(value, 20);
+}
