@@ -9,17 +9,19 @@ import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks, task
 import { playQueue } from './queue.ts';
 import { evalCounters, evalSampling } from './settings.ts';
 
-/** What an evaluation found. */
+/** The result of an evaluation. */
 export interface Evaluation {
   readonly values: Metrics;
-  readonly solved: ReadonlyMap<string, boolean>; // by task, greedily: two runs that met the same tasks are compared task by task
+  readonly solved: ReadonlyMap<string, boolean>; // by task, with greedy decoding; two runs with the same tasks can be compared task by task
 }
 
 /**
- * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
- * rounds as `evalTasks` holds. Greedy reward and calls an episode; the share of malformed turns, both ways; how many tasks these are; the first time naive RAG too, where the environment has
- * it. With `evaluation` full the first and the last one also play its other splits, greedy all. Draws come from a stream that
- * training never uses; nothing is learned. `played` hears how many of the greedy and sampled episodes are over. Overwrites the policy's batch.
+ * Evaluates the policy on the held-out tasks, or on all tasks if none are held out. Measures success with greedy decoding (each task once)
+ * and with sampling at the training temperature (as many whole rounds as `evalTasks` allows), greedy reward and calls an episode, the
+ * share of malformed turns for both, and the number of tasks. The first evaluation also measures naive RAG if the environment has it.
+ * With `evaluation` set to full, the first and last evaluations also play the environment's other splits, with greedy decoding. Random
+ * draws come from a stream that training never uses. `played` gets the number of finished greedy and sampled episodes. Overwrites the
+ * policy's batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -65,7 +67,7 @@ export async function evaluate(
   return { values, solved };
 }
 
-/** The episodes of some tasks, in their order. */
+/** Plays some tasks. Returns the episodes in the order of the tasks. */
 function play(
   policy: Policy,
   env: ToolEnv,

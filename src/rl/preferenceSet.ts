@@ -2,32 +2,32 @@ import type { Random } from '../base/rng.ts';
 import type { PackedPairs, PreferenceMemory } from '../domain/preferences.ts';
 import type { Labelled, Pair } from './labeller.ts';
 
-/** Most pairs kept of the labeller's to fit, most of a person's, and most of those held out. */
+/** Largest number of pairs kept: this many of the labeller's and this many of a person's. */
 const MOST_PAIRS = 2048;
 const MOST_HELD_OUT = MOST_PAIRS / 4;
 
-/** Most share of a fitting batch that is a person's choices, where the labeller has said something too. */
+/** Largest share of a person's choices in a fitting batch, if there are also choices of the labeller. */
 const PERSONS_SHARE = 1 / 4;
 
 /** Preferences gathered so far. */
 export interface PreferenceSet {
-  /** How many were ever added: by the labeller, by a person. */
+  /** The number of pairs ever added: by the labeller (`pairs`) and by a person (`clicks`). */
   readonly counts: () => { readonly pairs: number; readonly clicks: number };
   readonly addLabelled: (labelled: readonly Labelled[]) => void;
-  /** Adds a person's choice. It is never held out, and never dropped for the labeller's. */
+  /** Adds a person's choice. It is never held out, and pairs of the labeller never replace it. */
   readonly addPersons: (pair: Pair) => void;
-  /** `count` pairs to fit, or as many as there are, a person's among them: for few clicks to tell they get up to a quarter. */
+  /** Draws `count` pairs to fit, or all if there are fewer. Up to a quarter are a person's, so that a few clicks have an effect. */
   readonly draw: (count: number, random: Random) => readonly Pair[];
-  /** The newest held-out pairs, `most` of them at most. */
+  /** The newest held-out pairs, at most `most`. */
   readonly heldOut: (most: number) => readonly Pair[];
   readonly all: () => readonly Pair[];
-  /** All of it, as a copy. */
+  /** A copy of the whole set. */
   readonly memory: () => PreferenceMemory;
 }
 
 /**
- * A set, empty or as it was remembered. It keeps the newest 2,048 pairs, and a quarter of that held out. The same two rollouts are kept once, with what was
- * said of them last, on the side they were first put: no pair is ever both fitted and held out.
+ * A set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs, and a quarter as many held-out pairs. Two rollouts
+ * occur in it once, with the newest choice between them. They stay on the side (fitted or held out) where they were first, so no pair is both.
  */
 export function preferenceSet(from: PreferenceMemory | null = null): PreferenceSet {
   const [fitted, heldOut, persons] = [from?.fitted, from?.heldOut, from?.persons].map(byKey) as [Pairs, Pairs, Pairs];
@@ -62,7 +62,7 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
   };
 }
 
-/** Pairs by their key, the pair that was added or labelled last at the end. */
+/** Pairs by their key. The pair added or labelled last is at the end. */
 type Pairs = Map<string, Pair>;
 
 function packed(pairs: Pairs): PackedPairs {
@@ -94,12 +94,12 @@ function byKey(from: PackedPairs | undefined): Pairs {
   return pairs;
 }
 
-/** Names two rollouts, whichever of them won. */
+/** The key of two rollouts, the same whichever of them is better. */
 function keyOf({ better, worse }: Pair): string {
   return [better.tokens.join(' '), worse.tokens.join(' ')].sort().join('|');
 }
 
-/** Puts a pair last, and drops the first of more than `most`: a Map keeps the order in which keys came. */
+/** Puts a pair at the end, and drops the first if there are more than `most`. A Map keeps the order of insertion. */
 function keep(list: Map<string, Pair>, key: string, pair: Pair, most: number): void {
   list.delete(key);
   list.set(key, pair);
@@ -109,7 +109,7 @@ function keep(list: Map<string, Pair>, key: string, pair: Pair, most: number): v
   }
 }
 
-/** Different elements of a list, drawn at random; all of them when it has no more. */
+/** `count` different elements, drawn at random; all of them if there are no more. */
 function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random): readonly Pair[] {
   const rest = [...list.values()];
   const taken: Pair[] = [];
@@ -117,14 +117,14 @@ function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random):
   return taken;
 }
 
-/** Below this, scores are the same but for float noise. */
+/** Scores that differ by less are equal up to float noise. */
 const SAME = 1e-6;
 
 /**
- * What each rollout of a batch is paid for its score: `weight` times the score, centred over the batch, divided by the batch's
- * standard deviation (n) where that is over 1. Preferences do not identify the offset, so it must not pay. They do
- * identify the scale, as log-odds: a model that has learned nothing yet says little and pays little. It grows without
- * bound where labels are clean, though, so a sure model is held to a spread of 1, and `weight` keeps its meaning.
+ * The reward of each rollout of a batch for its score: `weight` times the score, centred over the batch, and divided by the batch's
+ * standard deviation (n) if that is over 1. Preferences don't identify the offset of scores, so the offset must not pay. They do identify
+ * the scale, as log-odds: a model that has learned nothing yet gives small scores and pays little. With clean labels the scale grows
+ * without bound, so the spread of a confident model is limited to 1. Then `weight` keeps its meaning.
  */
 export function preferenceRewards(scores: ArrayLike<number>, weight: number): Float64Array {
   const all = Float64Array.from(scores);

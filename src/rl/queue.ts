@@ -9,10 +9,10 @@ import { advance, type Decoding, newRow, type Row, viewOf } from './rows.ts';
 
 /** A task that waits for a row. */
 export interface QueuedTask extends EpisodeSeeds {
-  readonly counters: DrawCounters; // of its draws, whichever row it is played in
+  readonly counters: DrawCounters; // of its random draws; they don't depend on the row
 }
 
-/** What to play: any number of tasks. */
+/** Any number of tasks to play. */
 export interface QueueRequest extends PlaySettings {
   readonly tasks: readonly QueuedTask[];
   readonly sampling: Sampling;
@@ -20,10 +20,10 @@ export interface QueueRequest extends PlaySettings {
 }
 
 /**
- * Plays each task once, as many at a time as the policy has rows: a row whose episode is over takes the next task before the
- * next chunk, so that no row idles while tasks wait. A task's episode does not depend on the tasks played beside it. Returns the
- * episodes in the order of the tasks, each a group by itself, but not their tokens. Calls `played` after each chunk with the number of
- * finished episodes. Overwrites the policy's batch.
+ * Plays each task once, as many at a time as the policy has rows. A row whose episode is over takes the next task before the next chunk,
+ * so no row is idle while tasks wait. An episode doesn't depend on the tasks in other rows. Returns the episodes in the order of the
+ * tasks, each as its own group, without tokens. Calls `played` after each chunk with the number of finished episodes. Overwrites the
+ * policy's batch.
  */
 export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,
@@ -40,7 +40,7 @@ export async function playQueue(
   const taskOf: number[] = []; // of each row
   let next = 0;
   let over = 0;
-  /** Gives these rows the next tasks, as far as there are any. */
+  /** Gives these rows the next tasks, if any are left. */
   const take = async (indices: readonly number[]) => {
     const taken = tasks.slice(next, next + indices.length);
     const steppers = await openAll(table, taken);

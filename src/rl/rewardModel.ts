@@ -14,27 +14,27 @@ export interface RewardModelOptions {
   readonly seed: number;
   readonly steps?: number; // optimizer steps of one fit
   readonly learningRate?: number;
-  readonly heldOut?: number; // newest held-out pairs that agreement is measured on
+  readonly heldOut?: number; // number of held-out pairs, the newest, that measure agreement
 }
 
-/** A scalar r of a whole rollout, fitted to preferences between rollouts, as RLHF does it. */
+/** A model that gives a whole rollout one score r. It's fitted to preferences between rollouts, as in RLHF. */
 export interface RewardModel {
-  /** Shows a batch to the simulated labeller and remembers its choices. */
+  /** Lets the simulated labeller compare rollouts of a batch, and stores its choices. */
   readonly observe: (rolled: Rollouts, labeller: Labeller) => void;
-  /** Remembers a person's choice. Throws on a rollout that is empty, too long or not of this vocabulary. */
+  /** Stores a person's choice. Throws if a rollout is empty, too long or from another vocabulary. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
-  /** A few optimizer steps on what is remembered; how well it then agrees with what was held out. */
+  /** Takes a few optimizer steps on the stored pairs. Returns the loss, and the agreement with the held-out pairs. */
   readonly fit: () => Promise<Preferences>;
   /** r of every row of a batch (B). */
   readonly score: (record: EpisodeRecord) => Promise<Float64Array>;
-  /** As it is, to go on from later. */
+  /** The current state, to continue from later. */
   readonly state: () => Promise<RewardModelState>;
-  /** Goes on from there. Throws RangeError, and changes nothing, on a pair that is no pair of rollouts; the network has to fit. */
+  /** Continues from a saved state. The network has to fit. If a pair is invalid, throws RangeError and changes nothing. */
   readonly restore: (state: RewardModelState) => void;
   readonly destroy: () => void;
 }
 
-/** A reward model as it is saved: its network with optimizer, and all it remembers. */
+/** A saved reward model: its network with the optimizer, and its stored pairs. */
 export interface RewardModelState {
   readonly network: NetworkState;
   readonly memory: RewardModelMemory;
@@ -43,7 +43,7 @@ export interface RewardModelState {
 // Twice the steps take twice the time and agree .03 better on number hunt, no better on multi-hop (40 updates, noise .1).
 const DEFAULTS = { steps: 2, learningRate: 3e-3, heldOut: 64 } as const;
 
-/** Only the value loss is left: d(total)/d(value) is then (value − return) / values. */
+/** Settings under which only the value loss counts. d(total)/d(value) is then (value − return) / values. */
 export const VALUES_ONLY: ObjectiveSettings = {
   surrogate: 'plain',
   clipLow: 0,
@@ -65,12 +65,12 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   maxGradNorm: 1,
   criticOnly: false,
 };
-// A value stands before a token, so the one after the last token needs a token to stand before. It is never read.
+// A value belongs to the place before a token. To get a value after the last token, another token has to follow. Its content doesn't matter.
 const CLOSING_TOKEN = 1;
 
 /**
- * A reward model on `policy`: any network with a value head and room for one token more than the longest rollout; it is the
- * model's alone from here on. r is the value after the last token. Each step takes policy.rows / 2 pairs.
+ * A reward model that uses `policy` as its network. `policy` needs a value head and room for one token more than the longest rollout, and
+ * nothing else may use it from now on. r is the value after the last token. Each step takes policy.rows / 2 pairs.
  */
 export function createRewardModel(policy: Policy, options: RewardModelOptions): RewardModel {
   const { seed, steps, learningRate, heldOut } = { ...DEFAULTS, ...options };
@@ -112,7 +112,7 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
       fits++;
       return {
         ...preferences.counts(),
-        // before there is a pair: what a model that tells nothing apart scores
+        // without pairs: the loss of a model that scores all rollouts the same
         loss: losses.length > 0 ? losses.reduce((a, b) => a + b, 0) / losses.length : Math.LN2,
         agreement: await agreement(),
       };
@@ -133,7 +133,7 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
   };
 }
 
-/** What a reward model remembers once a person has made a choice: what `prefer` makes of it, in a saved state. */
+/** A saved state with a person's choice added, as `prefer` would add it. */
 export function withChoice(memory: RewardModelMemory, pair: Pair): RewardModelMemory {
   const preferences = preferenceSet(memory);
   preferences.addPersons(pair);
@@ -144,7 +144,7 @@ function agrees(difference: number): number {
   return difference === 0 ? 1 / 2 : difference > 0 ? 1 : 0;
 }
 
-/** The rollouts of pairs in the order the rows of a batch hold them. */
+/** The rollouts of pairs, in the order of a batch's rows. */
 function sides(pairs: readonly Pair[]): readonly Attempt[] {
   return pairs.flatMap(({ better, worse }) => [better, worse]);
 }
@@ -162,7 +162,7 @@ function check({ tokens, roles }: Attempt, { length, model }: Policy): void {
   }
 }
 
-/** A batch of whole rollouts, one a row, each with a closing token; `closings` are its (B,T) places. */
+/** A batch with one whole rollout in each row, followed by a closing token. `closings` has the (B,T) places of the closing tokens. */
 function laidOut({ rows, length }: Policy, attempts: readonly Attempt[]): TokenRecord & { closings: Int32Array } {
   const tokens = new Int32Array(rows * length);
   const roles = new Uint8Array(rows * length);
@@ -178,7 +178,7 @@ function laidOut({ rows, length }: Policy, attempts: readonly Attempt[]): TokenR
   return { tokens, roles, states: new Uint8Array(rows * length), closings };
 }
 
-/** r of at most B rollouts; leaves them in the policy's batch. */
+/** r of at most B rollouts. The rollouts stay in the policy's batch. */
 async function scoreRows(policy: Policy, attempts: readonly Attempt[]): Promise<Float64Array> {
   const { tokens, roles, states, closings } = laidOut(policy, attempts);
   policy.load({ tokens, roles, states });
@@ -187,7 +187,7 @@ async function scoreRows(policy: Policy, attempts: readonly Attempt[]): Promise<
   return Float64Array.from(closings, (place) => values[place] ?? 0);
 }
 
-/** One optimizer step on the mean loss of the pairs; returns that loss, before the step. */
+/** One optimizer step on the mean loss of the pairs. Returns the loss before the step. */
 async function fitStep(policy: Policy, pairs: readonly Pair[], learningRate: number): Promise<number> {
   const scores = await scoreRows(policy, sides(pairs));
   const { loss, given, rows, record } = pairBatch(policy, pairs, scores);
@@ -215,7 +215,7 @@ export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayL
     const value = scores[side] ?? 0;
     given.valueMask[place] = 1;
     given.oldValues[place] = value;
-    // (value − return) / (2 · pairs) is to be gradient / pairs
+    // chosen so that (value − return) / (2 · pairs) equals gradient / pairs
     given.returns[place] = value - 2 * gradient;
   };
   for (let i = 0; i < pairs.length; i++) {
@@ -224,7 +224,7 @@ export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayL
     aim(2 * i, preference.gradient);
     aim(2 * i + 1, -preference.gradient);
   }
-  // a step without a token in the policy loss is skipped; this one has no advantage and moves nothing
+  // a step without a token in the policy loss would be skipped; this token has advantage 0 and changes nothing
   given.lossMask[closings[0] ?? 0] = 1;
   return { record, given, rows: Int32Array.from(closings, (_, row) => row), loss };
 }

@@ -5,14 +5,14 @@ import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
-/** As much of a policy as playing takes. */
+/** The part of a policy that playing needs. */
 export type Decoding = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
 
-/** An episode in a row of the policy. The record holds what of it the policy has read or drawn; the rest is still to be forced. */
+/** An episode in a row of the policy. The record has the tokens that the policy has read or drawn so far; the others must still be forced. */
 export interface Row {
   readonly index: number;
   readonly stepper: Stepper;
-  placed: number; // payments of the episode that are in the record
+  placed: number; // number of the episode's payments that are in the record
 }
 
 /** A row whose policy has read nothing yet. */
@@ -21,9 +21,9 @@ export function newRow(index: number, stepper: Stepper): Row {
 }
 
 /**
- * Advances the open rows by one chunk of at most `limit` tokens; false, and nothing is done, where none is open. Tokens the policy
- * has not read are forced first, then it draws until the grammar stops the turn or its budget is spent. An environment that answers
- * later is asked once, for all turns that are over. Throws when a row draws what its grammar forbids.
+ * Advances the open rows by one chunk of at most `limit` tokens. Returns false, and does nothing, if no row is open. Tokens that the
+ * policy hasn't read are forced first. Then it draws until the grammar ends the turn or the budget is spent. An environment with late
+ * answers is asked once, for all finished turns. Throws if a row draws a token that its grammar forbids.
  */
 export async function advance(
   policy: Decoding,
@@ -56,12 +56,12 @@ export async function advance(
   return true;
 }
 
-/** Tokens of a row's episode that its policy has not read. */
+/** The number of tokens of a row's episode that the policy hasn't read. */
 function unread({ index, stepper }: Row, record: EpisodeRecord): number {
   return stepper.written.length - record.lengths[index]!;
 }
 
-/** What each row does next, in as few steps as the neediest row wants. */
+/** The next chunk of every row. It has as many steps as the row with the most work needs, up to `limit`. */
 function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord, limit: number): DecodeChunk {
   const wants = open.map((row) => unread(row, record) + row.stepper.budget);
   const steps = Math.min(limit, Math.max(...wants));
@@ -85,13 +85,13 @@ function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord
   return { steps, forced, forcedCounts, forcedRoles, states, budgets };
 }
 
-/** Records the next token of a row's episode: what was forced or drawn in its policy. */
+/** Adds the next token of a row's episode, forced or drawn, to the record. */
 function note({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
   const { token, ...origin } = stepper.written[record.lengths[index]!]!;
   record.push(index, token, { ...origin, logprob, drawnLogprob: logprob - logMass });
 }
 
-/** What a row's episode came to. */
+/** The result of a row's episode. */
 export function viewOf({ index, stepper }: Row, group: number): EpisodeView {
   const { seeds, episode, parts, taken, turn, success, stop } = stepper;
   return {

@@ -8,7 +8,7 @@ import { usesCritic } from '../config/estimators.ts';
 import { agentOnly } from '../config/masks.ts';
 import type { FilterSettings } from './filter.ts';
 
-/** The six masks the two switches and their overrides come to: true is agent tokens only. */
+/** The six masks that follow from the two switches and their overrides. True: agent tokens only. */
 function maskSwitches(config: RunConfig): MaskSwitches {
   return {
     advantage: agentOnly(config, 'advantageTokens'),
@@ -20,7 +20,7 @@ function maskSwitches(config: RunConfig): MaskSwitches {
   };
 }
 
-/** How the configuration turns rewards into advantages; `klCoef` is the controller's, `scale` the filter's. */
+/** The settings that turn rewards into advantages. `klCoef` comes from the KL controller, `scale` from the group filter. */
 export function creditSettings(config: RunConfig, klCoef: number, scale: number): CreditSettings {
   const { estimator, gamma, lambda, turnGamma, klRewardEstimator } = config;
   return {
@@ -39,34 +39,34 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
   };
 }
 
-/** Which groups the configuration learns from. */
+/** The settings of the group filter. */
 export function filterSettings(config: RunConfig): FilterSettings {
   const { filter: kind, filterShare: share, filterTopP: topP, filterScaling: scaling } = config;
   return { kind, share, topP, scaling };
 }
 
-/** The loss the configuration asks for at the next optimizer step. */
+/** The settings of the loss at the next optimizer step. */
 export function objectiveSettings(config: RunConfig): ObjectiveSettings {
   return picked(config, OBJECTIVE_KNOBS);
 }
 
-/** AdamW as the configuration asks for it at the next optimizer step of `update`. */
+/** The settings of AdamW at the next optimizer step of `update`. */
 export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
   const { beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
   const risen = Math.min(1, update / Math.max(1, config.rateWarmup));
   const [learningRate, criticLearningRate] = [config.learningRate * risen, config.criticLearningRate * risen];
-  // without a critic there is nothing to warm up, and freezing the policy would only waste updates
+  // without a critic, freezing the policy would only waste updates
   const criticOnly = update <= config.criticWarmup && usesCritic(config.estimator);
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
 }
 
-/** How training rollouts of an update are drawn. */
+/** The sampling settings of an update's training rollouts. */
 export function trainSampling(config: RunConfig, update: number): Sampling {
   const { seed, temperature, topK, topP } = config;
   return { key: streamKey(seed, Purpose.trainSample), update, temperature, greedy: false, topK, topP };
 }
 
-/** How an evaluation is drawn; its stream never meets that of training. */
+/** The sampling settings of an evaluation. Its random stream is never used in training. */
 export function evalSampling(config: RunConfig, update: number, greedy: boolean): Sampling {
   const { seed, temperature, topK, topP } = config;
   const key = streamKey(seed, Purpose.evalSample);
@@ -74,8 +74,8 @@ export function evalSampling(config: RunConfig, update: number, greedy: boolean)
 }
 
 /**
- * Counters of the draws of held-out task `index` where `rows` are played at a time: the batch it would be in, and its place
- * there. Which row plays it has no say.
+ * Counters for the random draws of held-out task `index`, if `rows` tasks are played at a time: the batch it would be in and its place
+ * there. They don't depend on the row that plays it.
  */
 export function evalCounters(update: number, index: number, rows: number): DrawCounters {
   // evalTasks is at most 4096, so no evaluation has more batches
@@ -85,21 +85,21 @@ export function evalCounters(update: number, index: number, rows: number): DrawC
 const HELD_OUT = 0x80000000;
 
 /**
- * Seed of the task of `group` in `update`: 31 bits, the top one clear. Those of a batch are consecutive, so an environment
- * with few tasks gives each equally often: independent draws made number hunt learn half as fast (docs/journal/learning.md).
+ * Seed of the task of `group` in `update`: 31 bits, with the top bit clear. The seeds of a batch are consecutive, so an environment with
+ * few tasks gives each equally often. With independent draws, number hunt learned half as fast (docs/journal/learning.md).
  */
 export function trainTaskSeed(seed: number, update: number, group: number): number {
   return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT;
 }
 
-/** Luck of the rollout in `row` of `update` where each has its own: what the environment's dice give it. */
+/** Seed of the environment's random events for the rollout in `row` of `update`, if each rollout has its own. */
 export function trainEnvironmentSeed(seed: number, update: number, row: number): number {
   return hash(streamKey(seed, Purpose.luck), update, row);
 }
 
 /**
- * Seed of held-out task `index`: the top bit is set, so that no training task can have it. Tasks of a run are
- * consecutive seeds, which environments with few tasks walk through evenly.
+ * Seed of held-out task `index`. The top bit is set, so no training task can have the same seed. The seeds of a run are consecutive, so an
+ * environment with few tasks gives each equally often.
  */
 export function evalTaskSeed(seed: number, index: number): number {
   const first = hash(streamKey(seed, Purpose.evalTask), 0, 0) & 0x3fffffff;

@@ -39,10 +39,10 @@ export interface Demonstrated {
   readonly quality: number; // probability that the demonstrator does the right thing at each choice
 }
 
-/** What the warm start needs of the run. */
+/** The parts of a run that its warm start needs. */
 export interface WarmStart {
   readonly policy: Policy;
-  readonly env: ToolEnv | readonly Demonstrated[]; // several take turns, a row each
+  readonly env: ToolEnv | readonly Demonstrated[]; // rows alternate between several environments
   readonly seed: number;
   readonly recipe: WarmStartRecipe;
   readonly yieldToEvents: () => Promise<void>;
@@ -59,15 +59,15 @@ export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
   await forgetMoments(start.policy);
 }
 
-/** A step of imitation that is over. */
+/** A finished step of imitation. */
 export interface ImitatedStep {
   readonly step: number; // from 1
   readonly loss: number; // −mean log π of the demonstrator's tokens, before the step
 }
 
 /**
- * The same, measured step by step, from the one after `done` on: a policy that has the weights and moments of after that step comes to the same
- * bits as one that was not interrupted. The optimizer is reset before the last step is told.
+ * The same warm start, with the loss of each step, from step `done` + 1 on. If the policy has the weights and moments after step `done`,
+ * the result equals an uninterrupted warm start, bit for bit. The optimizer is reset before the last step is yielded.
  */
 export async function* imitatedSteps(start: WarmStart, done: number): AsyncGenerator<ImitatedStep> {
   const { policy, recipe } = start;
@@ -83,7 +83,7 @@ async function* imitationSteps(
   { policy, env, seed, recipe, yieldToEvents }: WarmStart,
   done: number,
 ): AsyncGenerator<number, void> {
-  // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
+  // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
   const shown = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
   const [first] = shown;
   if (!first) throw new RangeError('warmStart: got no environment; want one or more.');
@@ -109,7 +109,7 @@ async function forgetMoments(policy: Policy): Promise<void> {
   policy.writeWeights(network.weights);
 }
 
-/** A batch of demonstrated episodes, of each environment in turn: the demonstrator's tokens have the action role. */
+/** A batch of demonstrated episodes; rows alternate between the environments. The demonstrator's tokens have the action role. */
 export function demonstrations(
   shown: readonly Demonstrated[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },

@@ -1,10 +1,10 @@
-/** Who trains one arm after the other: a worker beside the lab, the lab itself, a process of the command line. */
+/** Trains one arm after the other: a worker beside the lab, the lab itself, or a process of the command line. */
 export interface Trainer<Arm, News, Result> {
-  /** Trains an arm to its end, and tells how far it is. Rejects with the reason if it can't go on. */
+  /** Trains an arm to its end, and reports its progress with `tell`. Rejects with the reason if it fails. */
   readonly train: (arm: Arm, tell: (news: News) => void) => Promise<Result>;
-  /** Stops the arm under way for a while, or lets it go on. A trainer without this finishes its arm while the queue is paused. */
+  /** Pauses the current arm, or resumes it. A trainer without this method finishes its arm even while the queue is paused. */
   readonly hold?: (still: boolean) => void;
-  /** Ends for good, with the arm under way. What the arm's promise does then is ignored. */
+  /** Ends the trainer and its current arm. The arm's promise is ignored from then on. */
   readonly end: (reason: string) => void;
 }
 
@@ -14,7 +14,7 @@ export interface QueueListener<Arm, News, Result> {
   readonly onNews?: (arm: Arm, news: News) => void;
   readonly onDone: (arm: Arm, result: Result, seconds: number) => void; // without the time it was paused
   readonly onFailure: (arm: Arm, reason: unknown) => void; // the next arm gets a fresh trainer
-  readonly onEnd: () => void; // no arm is left: all have ended, or the rest was cancelled
+  readonly onEnd: () => void; // no arm is left: all are done, or the rest was cancelled
 }
 
 interface QueueOptions {
@@ -25,14 +25,15 @@ interface QueueOptions {
 interface Under<Arm, News, Result> {
   readonly arm: Arm;
   readonly trainer: Trainer<Arm, News, Result>;
-  began: number; // or went on, ms
-  spent: number; // before the last pause, ms
+  began: number; // when it began or resumed, ms
+  spent: number; // time trained before the last pause, ms
 }
 
 /**
- * The queue of arms for everything that trains several: comparisons, experiments, lessons, and the command line's experiments and sweeps.
- * An arm is a run to train: its configuration, seed and start. The queue begins arms in their order, pauses, goes on and cancels; after a
- * failure the next arm gets a fresh trainer. It stores nothing: who stores `left` and adds it to a new queue goes on after a reload.
+ * The queue for everything that trains several runs: comparisons, experiments, exercises, and the command line's experiments and sweeps.
+ * An arm is a run to train: its configuration, seed and start. The queue begins arms in order, and can be paused, resumed and cancelled.
+ * After a failure the next arm gets a fresh trainer. The queue stores nothing. To continue after a reload, store `left` and add it to a
+ * new queue.
  */
 export class ArmQueue<Arm, News, Result> {
   readonly #make: () => Trainer<Arm, News, Result>;
@@ -40,12 +41,12 @@ export class ArmQueue<Arm, News, Result> {
   readonly #atOnce: number;
   readonly #now: () => number;
   readonly #waiting: Arm[] = [];
-  readonly #free: Trainer<Arm, News, Result>[] = []; // they wait for the next arm
+  readonly #free: Trainer<Arm, News, Result>[] = []; // trainers that wait for the next arm
   readonly #under = new Set<Under<Arm, News, Result>>();
   #paused = false;
-  #ended = true; // `onEnd` was told, and nothing was added since
+  #ended = true; // `onEnd` was called, and no arm was added since
 
-  /** `make` is called for each trainer that is needed: one for each arm that trains at the same time, and one after each failure. */
+  /** `make` creates a trainer. It's called once for each arm that trains at the same time, and once after each failure. */
   constructor(
     make: () => Trainer<Arm, News, Result>,
     listener: QueueListener<Arm, News, Result>,
@@ -54,24 +55,24 @@ export class ArmQueue<Arm, News, Result> {
     [this.#make, this.#listener, this.#atOnce, this.#now] = [make, listener, atOnce, now];
   }
 
-  /** The arms that have not ended, in order. Those under way come first. */
+  /** The arms that are not done, in order. The ones in training come first. */
   get left(): readonly Arm[] {
     return [...Array.from(this.#under, ({ arm }) => arm), ...this.#waiting];
   }
 
-  /** Whether it is held; arms may wait in it. */
+  /** Whether the queue is paused. */
   get paused(): boolean {
     return this.#paused;
   }
 
-  /** Puts arms at the end of the queue. It begins at once unless it is paused. */
+  /** Adds arms at the end. Training begins at once unless the queue is paused. */
   add(arms: readonly Arm[]): void {
     this.#waiting.push(...arms);
     this.#ended = false;
     this.#take();
   }
 
-  /** Stops for a while: no arm begins, and those under way stand still where their trainers can. */
+  /** Pauses: no arm begins, and current arms pause if their trainers can. */
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
@@ -81,7 +82,7 @@ export class ArmQueue<Arm, News, Result> {
     }
   }
 
-  /** Goes on after a pause. */
+  /** Continues after a pause. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -92,7 +93,7 @@ export class ArmQueue<Arm, News, Result> {
     this.#take();
   }
 
-  /** Ends the arms under way and forgets those that wait. Nothing is heard of them any more but `onEnd`. */
+  /** Ends the current arms and drops the waiting ones. The only callback after that is `onEnd`. */
   cancel(reason: string): void {
     const under = [...this.#under];
     this.#under.clear();

@@ -9,17 +9,17 @@ import { bareRun, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
 const VERSION = 4;
-const CURVE_DIGITS = 4; // one more than a chart writes
-const DIGITS = 5; // of what stands once a token; advantages stay within 1e-3 of what their rewards give
-const PART_DIGITS = 6; // of parts that are summed up
+const CURVE_DIGITS = 4; // one more than charts show
+const DIGITS = 5; // of numbers per token; advantages then differ by less than 1e-3 from those computed from the rewards
+const PART_DIGITS = 6; // of numbers that are added up
 
-/** A run that is shipped: its curves, the rollouts of a task of some of its updates, what it said of those, and tasks followed through training. */
+/** A run that ships with the page: its curves, the rollouts of one task at some updates, the run's answers about them, and tasks played throughout training. */
 export interface Recording extends Run {
-  readonly readings: ReadonlyMap<number, RecordedReadings>; // by update; of some of `batches`, or of all
-  readonly plays: readonly RecordedPlays[]; // by rising update; empty where none were recorded
+  readonly readings: ReadonlyMap<number, RecordedReadings>; // by update, for some or all of `batches`
+  readonly plays: readonly RecordedPlays[]; // by ascending update; empty if none were recorded
 }
 
-/** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */
+/** The rollouts of one task as a separate batch, with the same numbers. Rows count from 0. */
 export function taskOf(batch: BatchView, group: number): BatchView {
   const members = batch.episodes.filter((episode) => episode.group === group);
   const length = Math.max(...members.map(({ row }) => batch.lengths[row] ?? 0));
@@ -35,7 +35,7 @@ export function taskOf(batch: BatchView, group: number): BatchView {
   };
 }
 
-/** A run as the text that is shipped with the page: JSON, curves and arrays as plain lists, no checkpoint. */
+/** A recording as JSON text, with curves and arrays as plain lists and without the checkpoint. */
 export function recordingText(run: Recording): string {
   const { name, started, backend, begun, config, update, series, vocabulary, readings, plays } = run;
   const batches = run.batches.map(({ batch }) => batch);
@@ -56,7 +56,7 @@ function curveOf({ x, y }: Points): Curve {
   return { x: [...x], y: Array.from(y, (value) => Number(value.toPrecision(CURVE_DIGITS))) };
 }
 
-/** Reads what `recordingText` wrote. Throws for any other version, and ConfigError for knobs that are none. */
+/** Reads the output of `recordingText`. Throws for any other version, and ConfigError for invalid knobs. */
 export function readRecording(text: string): Recording {
   const { version, curves, batches, begun, config, readings, plays = [], ...read } = JSON.parse(text) as Written;
   if (version !== VERSION) throw new Error(`The recording is of version ${version}, want ${VERSION}.`);
@@ -91,7 +91,7 @@ interface Curve {
   readonly y: readonly number[];
 }
 
-/** A recording as JSON has it. */
+/** A recording as parsed JSON. */
 interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
   readonly version: number;
   readonly begun: Readonly<Record<string, unknown>>;
@@ -102,12 +102,12 @@ interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 
   readonly plays?: Plain<readonly RecordedPlays[]>;
 }
 
-/** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */
+/** Marks tokens with one legal choice, for recordings that don't list them: the agent's entropy is exactly 0 there. */
 function undecided({ roles, entropies }: Pick<Lists, 'roles' | 'entropies'>): number[] {
   return Array.from(roles, (role, i) => (role === Role.action && entropies[i] === 0 ? 1 : 0));
 }
 
-/** The lists of a batch, typed arrays or what JSON made of them. */
+/** The lists of a batch, as typed arrays or as plain lists from JSON. */
 type Lists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
@@ -119,7 +119,7 @@ type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number
   };
 type Taken = (from: ArrayLike<number>) => ArrayLike<number>;
 
-/** A batch's arrays; `cut` says what is taken of those with an entry a token, `each` of those with an entry a row. */
+/** The arrays of a batch. `cut` selects from arrays with one entry for each token, `each` from arrays with one entry for each row. */
 function arraysOf(batch: Lists, cut: Taken, each: Taken): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
   const bytes = (from: ArrayLike<number>) => Uint8Array.from(cut(from));
   const floats = (from: ArrayLike<number>) => Float32Array.from(cut(from));

@@ -7,18 +7,18 @@ import type { LearningMath } from '../model/learningMath.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { Host } from './host.ts';
 
-/** Products a second on one core before any were timed: about what WebAssembly SIMD does on cores of the last years. */
+/** Assumed speed of one core, floating-point operations a second, before any were timed: about what WebAssembly SIMD reaches on recent cores. */
 const FIRST_RATE = 20e9;
-/** A shorter reading says little about the rate. */
+/** Shorter measurements say little about the speed. */
 const LEAST_TIMED = 500; // ms
-/** Tokens of a pass of a whole batch; few, so that its activations stay small beside the weights. */
+/** Tokens in one pass over a batch. Few, so that activations take little memory compared with the weights. */
 const MOST_TOKENS = 1024;
 
 type ReaderHost = Pick<Host, 'yieldToEvents' | 'now' | 'threads'>;
 
 /**
- * Policies with a run's adapters and its checkpoint's weights a second time, to answer questions with: on the CPU whatever the run computes on, and
- * one at a time, for each takes the whole model. They stop for the event loop between layers, so the run goes on meanwhile.
+ * Policies that answer questions about a run that trains adapters. Each is a second copy of the whole model with the run's adapters, always
+ * on the CPU, so only one is open at a time. Between layers it lets the event loop run, so that training continues.
  */
 export class AnsweringPolicies {
   readonly #base: Pick<BaseCheckpoint, 'weights'>;
@@ -34,7 +34,7 @@ export class AnsweringPolicies {
     this.#host = host;
   }
 
-  /** One of that size and mathematics; the one before gives its memory back where it is another. Throws BackendError where there is no memory for it. */
+  /** Opens a policy of this size, or returns the open one if it fits. Otherwise the old one is closed first. Throws BackendError if there isn't enough memory. */
   async open(spec: PolicySpec, math: LearningMath, seed: number): Promise<AdaptedPolicy> {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
@@ -58,7 +58,7 @@ export class AnsweringPolicies {
     return this.#host.yieldToEvents();
   }
 
-  /** What it takes to open one, and to run `tokens` tokens through its network; what is open already takes no more memory. */
+  /** The cost of opening a policy and running `tokens` tokens through its network. A policy that is already open needs no more memory. */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');
     const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, roomOf(spec));
@@ -66,7 +66,7 @@ export class AnsweringPolicies {
     return { seconds: (tokens * flopsOf(spec)) / this.#rate, bytes };
   }
 
-  /** Does work on about `tokens` tokens, and learns from it how fast this machine is. */
+  /** Does work on about `tokens` tokens and times it, to learn the speed of this machine. */
   async timed<T>(spec: PolicySpec, tokens: number, work: () => Promise<T>): Promise<T> {
     const began = this.#host.now();
     const done = await work();
@@ -75,17 +75,17 @@ export class AnsweringPolicies {
     return done;
   }
 
-  /** Gives their memory back. */
+  /** Frees the memory. */
   close(): void {
     this.#open?.policy.destroy();
     this.#open = null;
   }
 }
 
-// nothing is kept for a backward pass but what each layer began with: questions are few, and the memory is the run's
+// for a backward pass, only the input of each layer is kept: questions are rare, and the run needs the memory
 const roomOf = ({ length }: PolicySpec) => ({ mostTokens: Math.max(length, MOST_TOKENS), keptTokens: 0 });
 
-/** Operations of a forward pass, for each token: two for each weight. */
+/** Floating-point operations of a forward pass for each token: two for each weight. */
 function flopsOf({ model }: PolicySpec): number {
   return 2 * parameters(model).reduce((sum, { size }) => sum + size, 0);
 }

@@ -5,34 +5,35 @@ import type { NetworkState } from '../model/policy.ts';
 import type { Lesson } from '../rl/lesson.ts';
 import { KEPT_UPDATES, leastMissed } from '../runs/keptUpdates.ts';
 
-/** Bytes of batches, and of weights and moments, that are kept at most. */
+/** Largest number of bytes kept: of batches, and of weights with moments. */
 const MOST_BATCH_BYTES = 64 * 2 ** 20;
 const MOST_STATE_BYTES = 96 * 2 ** 20;
-/** Branches that can still be asked about. */
+/** Number of branches kept for questions. */
 const MOST_BRANCHES = 40;
 
 /**
- * What is kept of a run to look back at: of 64 updates (see `leastMissed`) the batch with its configuration and what was done with
- * it, and the policy's weights and moments before and after. Fewer where they would take more memory: batches up to 64 MiB, but
- * always the newest and the one that is looked at, weights and moments up to 96 MiB. A batch may outlive the weights around it.
+ * The past of a run, for questions about it. It keeps up to 64 updates (`leastMissed` chooses which): the batch with its configuration
+ * and what the update did with it, and the policy's weights and moments before and after. Memory limits this further: batches take at
+ * most 64 MiB, except that the newest batch and the one on screen always stay; weights and moments take at most 96 MiB. So a batch may
+ * be kept longer than the weights around it.
  */
 export class RunHistory {
   readonly #batches = new Map<number, KeptBatch>(); // by update, ascending
-  readonly #lessons = new Map<number, Lesson>(); // of the same updates
-  readonly #states = new Map<number, NetworkState>(); // after an update
+  readonly #lessons = new Map<number, Lesson>(); // by update, the same updates
+  readonly #states = new Map<number, NetworkState>(); // the network after an update
   readonly #branches = new Map<number, KeptBatch>();
-  #lesson: Lesson | null = null; // of the update under way
+  #lesson: Lesson | null = null; // of the update in progress
   #branched = 0;
   #held: number | null = null;
 
-  /** Keeps this update in any case, because the page shows it. Null: the page shows none. */
+  /** Always keeps this update, because the page shows it. Null: the page shows none. */
   hold(update: number | null): void {
     this.#held = update;
   }
 
   /** Keeps the batch that an update learns from. */
   noteBatch(batch: BatchView, config: RunConfig): void {
-    // a run that was rolled back takes updates again
+    // after a rollback, the run repeats updates
     for (const update of this.#batches.keys()) if (update >= batch.update) this.#forget(update);
     this.#batches.set(batch.update, { batch, config });
     while (this.#batches.size > KEPT_UPDATES || this.bytes > MOST_BATCH_BYTES) {
@@ -42,12 +43,12 @@ export class RunHistory {
     }
   }
 
-  /** Keeps what the update under way did with its batch. */
+  /** Keeps what the update in progress did with its batch. */
   noteLesson(lesson: Lesson): void {
     this.#lesson = lesson;
   }
 
-  /** Keeps the network as it is after `update`; it must not change any more. What does not fit at all is not kept. */
+  /** Keeps the network after `update`. The caller must not change it any more. A network larger than the limit is not kept. */
   noteState(update: number, state: NetworkState): void {
     if (this.#lesson && this.#batches.has(update)) this.#lessons.set(update, this.#lesson);
     this.#lesson = null;
@@ -65,7 +66,7 @@ export class RunHistory {
     if (this.#stateBytes() > MOST_STATE_BYTES) this.#states.clear();
   }
 
-  /** Keeps a branch, to be asked about like a rollout; returns its number. */
+  /** Keeps a branch, so that questions about it can be answered. Returns its number. */
   noteBranch(batch: BatchView, config: RunConfig): number {
     this.#branches.set(++this.#branched, { batch, config });
     this.#branches.delete(this.#branched - MOST_BRANCHES);
@@ -112,7 +113,7 @@ export class RunHistory {
     this.#lessons.delete(update);
   }
 
-  /** Forgets networks that no update of `asked` has before or after it; the newest is before the next one. */
+  /** Drops networks that are neither before nor after an update of `asked`. The newest stays, because it's before the next update. */
   #prune(asked: readonly number[], newest: number): void {
     const needed = new Set(asked.flatMap((update) => [update - 1, update]));
     for (const at of this.#states.keys()) if (!needed.has(at) && at !== newest) this.#states.delete(at);

@@ -2,28 +2,28 @@ import type { RunEvent } from '../wire/events.ts';
 
 type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 
-/** Ms after which what is left of a stage is told: before, it would jump about. */
+/** Ms before the first estimate of the time left. An earlier estimate would jump. */
 const TOLD_MS = 2000;
 
 /**
- * How far a stage has come that takes minutes, told as the same phase with more done and the time that is left: which stage that is it learns
- * from the events that pass.
+ * Reports the progress of a stage that takes minutes. It sends the stage's phase event again, with the parts done and the time left. It
+ * learns the current stage from the events that pass through `noted`.
  */
 export class LongStage {
   readonly #tell: (event: PhaseEvent) => void;
   readonly #now: () => number;
   #at: PhaseEvent | null = null;
-  #from = 0; // steps that were done when it was met
-  #spent = 0; // ms since, without what lies between its events
+  #from = 0; // steps done when the stage was first seen
+  #spent = 0; // ms spent in the stage since then, without the time between events
   #seen = 0;
 
-  /** `now` is in ms and stands still while the run does. */
+  /** `now` is in ms and doesn't advance while the run is paused. */
   constructor(tell: (event: PhaseEvent) => void, now: () => number) {
     this.#tell = tell;
     this.#now = now;
   }
 
-  /** Notes a phase; the event itself, a phase with the time that is left. */
+  /** Takes note of a phase event. Returns the event, with the time left if it's a phase. */
   noted<E extends { readonly type: string }>(event: E): E {
     if (event.type !== 'phase') return event;
     const phase = event as unknown as PhaseEvent;
@@ -32,23 +32,23 @@ export class LongStage {
     const isNew = this.#at?.phase !== phase.phase || phase.done < this.#at.done;
     // the first step of a warm start takes much longer than the others, because everything is still to be set up
     if (isNew || (isWarmStart && this.#at?.done === 0)) [this.#from, this.#spent] = [phase.done, 0];
-    // a warm start runs from step to step by itself; the other stages wait until their next event is asked for
+    // the steps of a warm start run by themselves; other stages wait until their next event is requested
     else if (isWarmStart) this.#spent += now - this.#seen;
     this.#seen = now;
     this.#at = phase;
     return { ...event, ...this.#left(phase.done, phase.total) };
   }
 
-  /** Tells that `done` of `total` pieces are over: of a stage of several steps, as tenths of the step under way. */
+  /** Reports that `done` of `total` pieces are done. In a stage with several steps, these are pieces of the current step, in tenths. */
   reached(done: number, total: number): void {
     const at = this.#at;
     if (!at || total === 0) return;
     const now = this.#now();
     this.#spent += now - this.#seen;
     this.#seen = now;
-    // one optimizer step is told by its layers, one step of imitation is a step
+    // a single optimizer step is reported by its layers, imitation by its steps
     if (at.total <= 1 && at.phase !== 'imitating') {
-      // of rollouts that begin together many end together: what is left cannot be told from those that are over
+      // rollouts begin together and many end together, so the finished ones don't predict the time left
       this.#tell({ ...at, done, total, ...(at.phase !== 'sampling' && this.#left(done, total)) });
       return;
     }

@@ -6,13 +6,13 @@ import { previewBatch, type StepLogprobs } from '../rl/previewBatch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
 
-/** Knobs that act only once the policy is no longer the one that drew the batch: at ratio 1, and a value at its old self, they do nothing. */
+/** Knobs without effect while the policy is still the one that drew the batch, because then every ratio is 1 and every value equals its old estimate. */
 const LATER = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
 
 /**
- * A kept batch as its update would have treated it with some knobs turned; null where what it did is not kept. For knobs of LATER the
- * update is learned again, off to the side, for what the policy said at each step. What the batch was never asked, and the turned
- * knobs read, is asked now of the weights it would have been asked of. Throws, in words, where that cannot be had.
+ * A kept batch as its update would have treated it with other values of some knobs; null if the update's record isn't kept. For the knobs
+ * of LATER, a copy of the policy repeats the update, to get its log-probabilities at each step. If the changed knobs need numbers that
+ * weren't measured then, they are computed now from the same weights. Throws an error with the reason if that isn't possible.
  */
 export async function previewAnswer(
   by: Readers,
@@ -39,19 +39,19 @@ export async function previewAnswer(
   return { kind: 'preview', preview: previewBatch({ batch: asked, config, lesson }, changes, seen) };
 }
 
-/** The batch with what a configuration reads of it and it was not asked at the time. */
+/** The batch with the missing numbers that a configuration needs. */
 async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunConfig): Promise<BatchView> {
   if (usesCritic(turned.estimator) && !isMeasured({ batch, config }, 'values')) {
     throw new Error(`${turned.estimator} needs a critic’s values, and this batch was trained without a critic.`);
   }
   const reads = turned.klCoef !== 0 || turned.klRewardCoef !== 0;
   if (!reads || isMeasured({ batch, config }, 'refLogprobs')) return batch;
-  // the reference is what the run began with
+  // the reference policy has the weights from the start of the run
   const refLogprobs = await by.scoring(by.begun, { batch, config });
   return { ...batch, refLogprobs };
 }
 
-const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>(); // a slider asks many times of one update
+const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>(); // a dragged slider asks about the same update many times
 
 async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
   const kept = known.get(batch);

@@ -15,13 +15,13 @@ import type { RolloutAddress } from '../wire/questions.ts';
 import type { AnsweringPolicies } from './answeringPolicies.ts';
 import type { RunHistory } from './history.ts';
 
-/** A rollout with the batch it lies in and the configuration of that. */
+/** A rollout with its batch and the batch's configuration. */
 export type KeptRollout = KeptBatch & { readonly row: number };
 
 /**
- * What questions about a run are answered with: its history, and policies of its own, on the CPU whatever the run computes on. They
- * get copies of the run's weights, so its batch, caches, moments and draws are out of reach. The CPU and GPU policies agree to
- * float32 rounding. Of a run beside a checkpoint such a policy is the whole model once more, so an answer may be too dear to be given unasked.
+ * Answers questions about a run, with the run's history and with separate policies on the CPU. These policies get copies of the run's
+ * weights, so they can't touch its batch, caches, moments or draws. CPU and GPU policies agree up to float32 rounding. If the run trains
+ * adapters, such a policy is a second copy of the whole model, so an answer can be too expensive to compute without asking.
  */
 export class Readers {
   readonly policy: Policy;
@@ -31,13 +31,13 @@ export class Readers {
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
   readonly shown: () => DemonstratedStep | null; // what it imitates now
-  readonly beside: AnsweringPolicies | null; // its weights are adapters beside a checkpoint
+  readonly beside: AnsweringPolicies | null; // for a run that trains adapters
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
   #math: TermMath | null = null; // of the replay beside a checkpoint
 
-  /** Opens nothing yet: a reader takes memory only once it is asked for. */
+  /** Opens nothing yet. Memory is taken at the first question that needs a policy. */
   constructor({
     policy,
     env,
@@ -57,7 +57,7 @@ export class Readers {
     this.#seed = config().seed;
   }
 
-  /** A policy of one row with these weights. There is one: the last call's weights are gone. Throws BackendError where there is no memory for it. */
+  /** A policy with one row and these weights. Every call returns the same policy, so the weights of the last call are gone. Throws BackendError if there isn't enough memory. */
   async reading(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
     const spec = readingSpec(this.policy, 1);
     const reader = this.beside
@@ -68,33 +68,33 @@ export class Readers {
     return reader;
   }
 
-  /** A policy with room for a whole batch, to do updates again in. There is one; beside a checkpoint it takes the place of the one of one row. Throws as `reading` does. */
+  /** A policy with room for a whole batch, to repeat updates. Every call returns the same policy; for adapters it replaces the policy with one row. Throws as `reading` does. */
   async replaying(config: RunConfig): Promise<Replay> {
     const replay = this.beside ? await this.#replayBeside(this.beside) : this.#ownReplay();
     replay.policy.setGrammar(this.grammar(config));
     return replay;
   }
 
-  /** Log-probabilities of all tokens of a whole batch, by these weights. */
+  /** Log-probabilities of all tokens of a batch with these weights. */
   async scoring(weights: Weights, { batch, config }: KeptBatch): Promise<Float32Array> {
-    // rows that begin alike are run once where they are read together
+    // rows that are read together share their common beginning
     const reader = this.beside ? (await this.replaying(config)).policy : await this.reading(weights, config);
     if (this.beside) reader.writeWeights(weights);
     return logprobs(reader, batch, config.temperature);
   }
 
-  /** What running so many tokens through a policy of `rows` rows takes; null where it is little, as it always is without a checkpoint. */
+  /** The cost of running `tokens` tokens through a policy with `rows` rows; null if it's small, as it always is without a checkpoint. */
   async dear(tokens: number, rows: number): Promise<Cost | null> {
     const cost = await this.beside?.cost(readingSpec(this.policy, rows), tokens);
     return cost && (cost.seconds > UNASKED_SECONDS || cost.bytes > UNASKED_BYTES) ? cost : null;
   }
 
-  /** Lets the event loop run where an answer takes seconds. */
+  /** Lets the event loop run during long answers. */
   yieldToEvents(): Promise<void> {
     return this.beside?.yieldToEvents() ?? Promise.resolve();
   }
 
-  /** Does work on about `tokens` tokens, which what the next answer costs is told by. */
+  /** Does work on about `tokens` tokens and times it, to estimate the cost of later answers. */
   timed<T>(tokens: number, work: () => Promise<T>): Promise<T> {
     return this.beside ? this.beside.timed(readingSpec(this.policy, 1), tokens, work) : work();
   }
@@ -108,17 +108,17 @@ export class Readers {
     return { policy: await beside.open(readingSpec(this.policy, this.policy.rows), math, this.#seed), math };
   }
 
-  /** The grammar that a configuration draws under. */
+  /** The grammar under which a configuration draws tokens. */
   grammar(config: RunConfig): ReturnType<ToolEnv['grammar']> {
     return this.env.grammar(config.grammar === 'on');
   }
 
-  /** The weights as they are. */
+  /** The current weights. */
   async current(): Promise<Weights> {
     return this.history.newestWeights() ?? (await this.policy.readState()).policy.weights;
   }
 
-  /** What the weights before and after an update say, one after the other: they share the reader. Null for those that are not kept. */
+  /** Calls `ask` with the weights before an update and then with those after it. Null for weights that aren't kept. */
   async around<T>(update: number, ask: (weights: Weights) => T | Promise<T>) {
     const [before, after] = [this.history.state(update - 1)?.weights, this.history.state(update)?.weights];
     return { before: before ? await ask(before) : null, after: after ? await ask(after) : null };

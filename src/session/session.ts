@@ -40,36 +40,36 @@ export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly chatTokenizer: ChatTokenizerFiles | null; // what its model speaks; null: words, or what its base speaks
-  readonly base: BaseCheckpoint | null; // that adapters are learned beside
-  readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
-  /** The run as it is, to go on from later. Call it between updates. */
+  readonly chatTokenizer: ChatTokenizerFiles | null; // of the run's model; null: the model uses words, or the base's tokenizer
+  readonly base: BaseCheckpoint | null; // the checkpoint that the run trains adapters for
+  readonly events: AsyncGenerator<RunEvent>; // a new generator after `restore`
+  /** The current state of the run, to continue from later. Call it between updates. */
   readonly checkpoint: () => Promise<Checkpoint>;
-  /** Back to a checkpoint of this run; its knobs stay as they are. */
+  /** Goes back to a checkpoint of this run. The knobs keep their values. */
   readonly restore: (checkpoint: Checkpoint) => void;
   /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /** Has knobs change by themselves when training reaches their updates. A knob that `configure` changes leaves the plan. Pulling throws ConfigError where a planned change is impossible by then. */
+  /** Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling events throws ConfigError if a planned change has become impossible. */
   readonly plan: (changes: readonly KnobChange[]) => void;
-  /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError if there is none. */
+  /** Tells the reward model which of two rollouts a person prefers. Throws ConfigError if there is no reward model. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
-  /** Batches and networks to look back at; `events` notes batches, who runs it notes what the network is after an update. */
+  /** The kept batches and networks. `events` adds the batches; the caller adds the network after each update. */
   readonly history: RunHistory;
   /** Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
-  /** Equal iff the policy's weights are equal. */
+  /** A hash that is equal exactly if the policy's weights are equal. */
   readonly parametersHash: () => Promise<string>;
   readonly dispose: () => void;
 }
 
 /**
- * Puts a run together: environment → backend → warm start (beside a checkpoint that is a stage of training) → trainer, and says `ready`. Throws ConfigError or BackendError
- * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
- * `ready` while it opens; everything later comes out of `events`. With `from` the run goes on where that checkpoint was made;
- * CheckpointError when it is of another model or another world. A run that puts adapters beside a checkpoint takes `opened`;
- * BaseNeededError where it is missing, or another than the run began with.
+ * Builds a run: environment, backend, warm start, trainer. (A run that trains adapters makes its warm start as a stage of training.)
+ * While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With `from` the run continues from that
+ * checkpoint. A run that trains adapters needs the open checkpoint in `opened`. Until this returns, the caller keeps its old run.
+ * Throws ConfigError or BackendError if the configuration is impossible on this machine, CheckpointError if `from` belongs to another
+ * model or environment, BaseNeededError if `opened` is missing or isn't the checkpoint that the run began with.
  */
 export async function openSession(
   wanted: RunConfig,
@@ -95,7 +95,7 @@ export async function openSession(
   return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, begun, from });
 }
 
-/** Throws what `openSession` throws where that can be told before anything is allocated: knobs, checkpoint, environment, and beside a checkpoint its memory. */
+/** Throws the errors of `openSession` that can be found without allocating anything: about knobs, checkpoint, environment, and a language model's memory. */
 export async function checkPossible(
   wanted: RunConfig,
   host: Host,
@@ -127,14 +127,14 @@ async function prepared(
   return { begun, base, ...(await openEnvironment(begun, surroundings, host)) };
 }
 
-/** The checkpoint that a run puts adapters beside: the one that is open, where it is the run's. */
+/** The open checkpoint, if it is the one that the run trains adapters for. Throws BaseNeededError otherwise. */
 function baseOf(from: Checkpoint | null, opened: BaseCheckpoint | null): BaseCheckpoint {
   if (from?.base) checkBase(from.base, opened?.mark ?? null);
   if (!opened) throw new BaseNeededError(null, null);
   return opened;
 }
 
-/** Policy and reward model as the run begins with them, or as its checkpoint has them. */
+/** Policy and reward model, with the weights of the start of the run or of its checkpoint. */
 async function openNetworks(
   { begun, env, host, from, base, stage }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base' | 'stage'>,
   onEvent: (event: RunEvent) => void,
@@ -145,7 +145,7 @@ async function openNetworks(
   });
   try {
     if (from) fits(from, policy, env);
-    const fresh = base && (await policy.readState()).policy.weights; // before it imitates, whatever it goes on from
+    const fresh = base && (await policy.readState()).policy.weights; // the weights before imitation, even if the run continues from a checkpoint
     if (from?.start) policy.writeWeights(from.start);
     else if (!base) await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
@@ -159,11 +159,11 @@ async function openNetworks(
   }
 }
 
-/** What a session is put together from. */
+/** The parts of a session. */
 interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
-  readonly first: Weights; // those the run began with, whatever it goes on from; beside a base before it imitates
+  readonly first: Weights; // the weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation
   readonly host: Host;
   readonly begun: RunConfig;
   readonly from: Checkpoint | null;
@@ -172,7 +172,7 @@ interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy
 function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   let plan: readonly KnobChange[] = [];
-  let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
+  let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until imitation is over
   const history = new RunHistory();
   const beside = base && new AnsweringPolicies(base, adapterConfig(begun), host);
   let progress = structuredClone(from?.progress ?? noProgress());
@@ -215,10 +215,10 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       const on = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
-      const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
+      const vocabulary = base ? [] : env.vocabulary; // the base has the tokens
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
-      const marked = base && { base: base.mark, ...(start && { start }) }; // imitating again would take minutes
-      // the person's file may have changed when the run goes on, and its demonstrations with it
+      const marked = base && { base: base.mark, ...(start && { start }) }; // saved, because repeating the imitation would take minutes
+      // also saved, because the person's file, and so its demonstrations, may have changed when the run continues
       const kept = begun.env === YOUR_ENVIRONMENT && !base ? first : from?.start;
       const began = kept && { start: kept };
       return checkpointOf({ ...parts, ...on, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
@@ -254,7 +254,7 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
   };
 }
 
-/** The events of training; each batch is kept before anyone hears of it, and is told with what is kept by then. */
+/** The events of training. Each batch is added to the history before its event is passed on; the event lists the kept updates. */
 async function* noted(
   events: AsyncGenerator<TrainingEvent, never>,
   { history, stage }: { readonly history: RunHistory; readonly stage: LongStage },
@@ -271,7 +271,7 @@ async function* noted(
   }
 }
 
-/** Throws CheckpointError unless it was made of such a model in such an environment. */
+/** Throws CheckpointError unless the checkpoint belongs to this model and this environment. */
 function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
   if (!base && vocabulary.join('\n') !== env.vocabulary.join('\n')) {
     if (begun.env === YOUR_ENVIRONMENT) throw otherWords(vocabulary, env.vocabulary);

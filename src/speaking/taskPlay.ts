@@ -16,7 +16,7 @@ import { typedTurn } from '../text/typedTurn.ts';
 import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speakerMessages.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
-/** An environment whose tasks a checkpoint plays in its own tokens. */
+/** An environment whose tasks a checkpoint plays in text. */
 export interface TaskEnv {
   readonly config: RunConfig;
   readonly env: ToolEnv;
@@ -36,13 +36,13 @@ export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
 /** The task to play, and the most tokens of a turn. */
 export interface TaskAsked {
   readonly asked: AskedTask;
-  readonly luck: number; // of the environment's dice
-  readonly steps: number; // most tokens of a turn: a language model says more than the environment's own agent
+  readonly luck: number; // seed of the environment's random events
+  readonly steps: number; // largest number of tokens in a turn; a language model writes more than the environment's own agent
 }
 
 /**
- * A task of an environment, played in a text: by a model, or by a person who types in its place. Text and episode hold the same ids, and
- * what the environment says is written as soon as it is said.
+ * A task of an environment, played in text by a model, or by a person who types in its place. Text and episode hold the same token ids.
+ * An answer of the environment is written to the text at once.
  */
 export class TaskPlay {
   readonly #writer: Writer;
@@ -51,7 +51,7 @@ export class TaskPlay {
   readonly #judged: boolean;
   #stepper: Stepper;
 
-  /** Begins the episode. Throws AskError on words that cannot be asked, RangeError where its prompt does not fit. */
+  /** Begins the episode. Throws AskError if the words aren't a task, RangeError if the prompt is too long. */
   constructor(writer: Writer, { config, env }: TaskEnv, { asked, luck, steps }: TaskAsked) {
     const own = 'words' in asked ? env.asking?.ask(asked.words) : null;
     const { begin, judged } = own ?? { begin: env.reset, judged: true };
@@ -61,7 +61,7 @@ export class TaskPlay {
     this.#writer = writer;
     this.#open = () => openEpisode(table, seeds);
     this.#judged = judged;
-    let known: ExpertPlay | undefined; // it plays once
+    let known: ExpertPlay | undefined; // the expert plays only once
     this.#byExpert = () => (judged ? (known ??= expertPlay(table, seeds, writer.codec)) : null);
     this.#stepper = this.#open();
   }
@@ -71,7 +71,7 @@ export class TaskPlay {
     await this.#catchUp(onWrote);
   }
 
-  /** Has the model play on: `turns` turns, or to the end. */
+  /** Lets the model play `turns` turns, or to the end. */
   async play(turns: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const last = this.#stepper.turn + turns;
     while (this.#stepper.stop === null && this.#stepper.turn < last) {
@@ -112,7 +112,7 @@ export class TaskPlay {
     return this.#stepper.turn > before.turn ? 'turn' : this.play(1, writing, onWrote);
   }
 
-  /** How far it is. */
+  /** The state of the task. */
   get state(): PlayedTask {
     const { episode, stop, success, taken, parts, env } = this.#stepper;
     return {
@@ -130,7 +130,7 @@ export class TaskPlay {
     };
   }
 
-  /** Gives the episode ids that are in the text already, and writes what the environment answers; whether it may go on. */
+  /** Passes ids that are already in the text to the episode, and writes the environment's answer. Returns whether the task can continue. */
   async #take(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
     for (const id of ids) {
       if (!this.#stepper.allows(id)) {
@@ -143,7 +143,7 @@ export class TaskPlay {
     return this.#catchUp(onWrote);
   }
 
-  /** Writes what the environment has said since. */
+  /** Writes everything that the environment has added to the episode. */
   async #catchUp(onWrote: OnWrote): Promise<boolean> {
     const said = this.#stepper.written.slice(this.#writer.written.length);
     const [first] = said;
@@ -157,7 +157,7 @@ export class TaskPlay {
   }
 }
 
-/** What the scripted expert makes of a task, its turns in text. */
+/** The scripted expert's turns at a task, in text. */
 function expertPlay(table: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
   const { tokens, roles, turns, paid, success, reward } = playExpert(table, seeds);
   const said = paid.map(({ turn }) => {

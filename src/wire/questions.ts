@@ -13,14 +13,13 @@ import type { FolderAnswer } from './folderMessages.ts';
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
 
-/** What an answer may take beside a checkpoint: `anyway` whatever that is, else it may be `dear`. */
+/** Whether to compute an expensive answer. Without `anyway`, the answer may be `dear`: only its cost. */
 interface Insisting {
   readonly anyway?: boolean;
 }
 
 /**
- * What a reader wants to know of a kept rollout, under the configuration of its batch. Answered with copies of the weights, so
- * that a run under way hears nothing of it.
+ * A question about a kept rollout, under the configuration of its batch. Copies of the weights answer it, so the run isn't affected.
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // that an update learned from
@@ -28,7 +27,7 @@ export type Question =
       readonly kind: 'distribution'; // of the token there
       readonly of: RolloutAddress;
       readonly position: number;
-      readonly since?: 'begun'; // before: as the run began, after: as it is; without it before and after the rollout's update
+      readonly since?: 'begun'; // compares the start of the run with now; without it, before and after the rollout's update
     })
   | (Insisting & {
       readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
@@ -36,71 +35,71 @@ export type Question =
       readonly row: number | null;
     })
   | {
-      readonly kind: 'branch'; // the same task and luck once more: the same words up to `position`, then `token`, then the policy as it is now
+      readonly kind: 'branch'; // the same task and random events again: the same words up to `position`, then `token`, then the current policy continues
       readonly of: RolloutAddress;
       readonly position: number;
       readonly token: number;
       readonly temperature: number;
-      readonly take: number; // another number, other draws
+      readonly take: number; // each number gives other draws
     }
   | (Insisting & {
-      readonly kind: 'why'; // did the token there move
+      readonly kind: 'why'; // why the probability of the token changed
       readonly update: number;
       readonly row: number;
       readonly position: number;
-      readonly apart?: boolean; // by rollout, also where that is dear
+      readonly apart?: boolean; // split by rollout, even if that is expensive
     })
-  | (Insisting & { readonly kind: 'rerun'; readonly update: number }) // its tasks with the same draws, by the policy before and after it
+  | (Insisting & { readonly kind: 'rerun'; readonly update: number }) // plays its tasks again with the same draws, by the policy before and after it
   | (Insisting & {
-      readonly kind: 'attention'; // of the policy that drew it, when it drew the token at `position`, from 1
+      readonly kind: 'attention'; // of the policy that drew the rollout, when it drew the token at `position` (1 or more)
       readonly update: number;
       readonly row: number;
       readonly position: number;
     })
   | {
-      readonly kind: 'preview'; // the batch as its update would have treated it with knobs turned
+      readonly kind: 'preview'; // the batch as its update would have treated it with changed knobs
       readonly update: number;
-      readonly changes: Partial<RunConfig>; // a smaller groupSize: the first so many rollouts of each task
+      readonly changes: Partial<RunConfig>; // a smaller groupSize takes the first rollouts of each task
     }
-  | { readonly kind: 'checksum' } // of the weights as they are
-  | { readonly kind: 'demonstrations' } // that the step of imitation under way learns from
-  | { readonly kind: 'ask-form' } // how a person words a task
+  | { readonly kind: 'checksum' } // of the current weights
+  | { readonly kind: 'demonstrations' } // of the current step of imitation
+  | { readonly kind: 'ask-form' } // the form in which a person words a task
   | {
-      readonly kind: 'talk'; // a task of a person's, played to its end; never learned from
+      readonly kind: 'talk'; // plays a person's task to its end; never used in training
       readonly asked: AskedTask;
-      readonly luck: number; // of the environment's dice
+      readonly luck: number; // seed of the environment's random events
       readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
       readonly voice: Voice;
       readonly sampling: TalkSampling;
-      readonly take: number; // another number, other draws
+      readonly take: number; // each number gives other draws
     };
 
-/** What came of a question. Batches and weights of long ago are not kept: null then. */
+/** The answer to a question. Null in place of old batches and weights that aren't kept. */
 export type Answer =
   | { readonly kind: 'batch'; readonly kept: KeptBatch | null }
   | {
       readonly kind: 'profile';
       readonly profile: WorkProfile;
-      readonly updates: number; // that its counts are of
-      readonly tuned?: KernelReport; // measured while this run went on, for the next one
+      readonly updates: number; // number of updates counted
+      readonly tuned?: KernelReport; // measured during this run, for the next one
     }
   | {
-      readonly kind: 'distribution'; // log-probabilities (V), −Infinity where a token is not legal
+      readonly kind: 'distribution'; // log-probabilities (V), −Infinity for tokens that aren't legal
       readonly before: Float32Array | null; // by the policy that drew the rollout
-      readonly after: Float32Array | null; // by the one that had learned from it
+      readonly after: Float32Array | null; // by the policy after it learned from the rollout
       readonly now: Float32Array;
-      readonly legal?: number; // words that could stand there, where the likeliest alone are told
+      readonly legal?: number; // number of legal words, if only the likeliest are listed
     }
   | {
-      readonly kind: 'logprobs'; // as many as tokens were asked about
+      readonly kind: 'logprobs'; // one for each token asked about
       readonly before: Float32Array | null;
       readonly after: Float32Array | null;
     }
-  | { readonly kind: 'branch'; readonly branch: BatchView; readonly id: number } // one row, never learned from; `id` to ask about it
+  | { readonly kind: 'branch'; readonly branch: BatchView; readonly id: number } // one row, never used in training; questions about it use `id`
   | {
       readonly kind: 'why';
       readonly why: Why | null;
-      readonly apart: Cost | null; // what it takes to tell its rollouts apart, where they are together
+      readonly apart: Cost | null; // the cost of splitting by rollout, if `why` isn't split
     }
   | {
       readonly kind: 'rerun';
@@ -110,24 +109,24 @@ export type Answer =
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'preview'; readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
-  | { readonly kind: 'demonstrations'; readonly shown: DemonstratedStep | null } // null: it does not imitate, or not any more
-  | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone
+  | { readonly kind: 'demonstrations'; readonly shown: DemonstratedStep | null } // null: the run isn't imitating
+  | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks can only be chosen by number
   | {
       readonly kind: 'talk';
       readonly said: BatchView; // one row
-      readonly config: RunConfig; // it was drawn under
+      readonly config: RunConfig; // the configuration that drew it
       readonly vocabulary: readonly string[];
-      readonly id: number; // of a branch, to ask about it
-      readonly judged: boolean; // the environment knows what is right
+      readonly id: number; // id of the branch, for questions about it
+      readonly judged: boolean; // whether the environment knows the right answer
     }
   | {
       readonly kind: 'play';
       readonly vocabulary: readonly string[];
-      readonly tokens: readonly number[]; // all that the person has written, what was typed as the ids it became
-      readonly tools: readonly string[] | null; // that text may call; null where words are written one by one
+      readonly tokens: readonly number[]; // everything that the person wrote; typed text as its token ids
+      readonly tools: readonly string[] | null; // tools that typed text can call; null if words are chosen one by one
       readonly played: PlayedEpisode;
-      readonly expert: PlayedEpisode | null; // the same task by the scripted expert, once it is over
+      readonly expert: PlayedEpisode | null; // the scripted expert's play of the same task, only after the end
     }
   | FolderAnswer
-  | { readonly kind: 'dear'; readonly cost: Cost } // an answer is had by who asks for it `anyway`
+  | { readonly kind: 'dear'; readonly cost: Cost } // ask again with `anyway` to get the answer
   | { readonly kind: 'refused'; readonly message: string };

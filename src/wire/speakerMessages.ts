@@ -10,69 +10,69 @@ import type { PickedFile } from './readerMessages.ts';
 /** A token and its log-probability at temperature 1. */
 export interface LikelyToken {
   readonly id: number;
-  readonly shown: string; // blanks and controls marked
+  readonly shown: string; // its text, with blanks and control characters marked
   readonly logprob: number;
 }
 
 /** A token of a text, in order. */
 export interface SpokenToken extends TextToken {
   readonly id: number;
-  readonly shown: string; // by itself, blanks and controls marked
-  readonly likely: readonly LikelyToken[] | null; // what could have stood there, likeliest first; null where nothing was drawn
-  readonly logprob: number | null; // of this token at temperature 1; null where nothing was drawn
+  readonly shown: string; // its own text, with blanks and control characters marked
+  readonly likely: readonly LikelyToken[] | null; // the likeliest tokens at this place, likeliest first; null if the token wasn't drawn
+  readonly logprob: number | null; // of this token at temperature 1; null if it wasn't drawn
 }
 
 /** How far a model writes on its own. */
 export interface Writing {
   readonly sampling: TalkSampling;
-  readonly steps: number; // most tokens of a turn
-  readonly seed: number; // another number, other draws
+  readonly steps: number; // largest number of tokens in a turn
+  readonly seed: number; // another seed gives other draws
 }
 
 /** How a model is to be opened. */
 export interface OpeningWish {
-  readonly length: number; // most tokens of a text
-  readonly engine: SpeakingEngine | null; // null: the one that is usual here
+  readonly length: number; // largest number of tokens in a text
+  readonly engine: SpeakingEngine | null; // null: this machine's default
 }
 
-/** What the page asks of the worker that speaks for a checkpoint. */
+/** Commands of the page to the worker that runs a language model. */
 export type SpeakerCommand =
-  | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // headers only
+  | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // reads the headers only
   | { readonly type: 'measure'; readonly wish: OpeningWish } // again
-  | { readonly type: 'training-plan'; readonly config: RunConfig } // what a run beside what was looked at would take
-  | { readonly type: 'open' } // reads the weights, as was planned last
-  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // a person's next words
-  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // another token there, and on
-  | { readonly type: 'task-form'; readonly env: EnvName } // how a person words its tasks
+  | { readonly type: 'training-plan'; readonly config: RunConfig } // computes the cost of training adapters for the model
+  | { readonly type: 'open' } // reads the weights, with the last plan
+  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // the person's next message
+  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // replaces the token at `at` and continues from there
+  | { readonly type: 'task-form'; readonly env: EnvName } // asks for the form in which a person words its tasks
   | {
       readonly type: 'task';
       readonly env: EnvName;
       readonly asked: AskedTask;
       readonly luck: number;
       readonly steps: number;
-    } // begins one in an empty text
-  | { readonly type: 'play'; readonly turns: number; readonly writing: Writing } // the model does, so many turns
-  | { readonly type: 'type'; readonly text: string } // a person does, one turn
-  | { readonly type: 'clear' } // the text is forgotten
-  | { readonly type: 'stop' }; // drawing ends after the token under way
+    } // begins a task in an empty text
+  | { readonly type: 'play'; readonly turns: number; readonly writing: Writing } // the model plays this many turns
+  | { readonly type: 'type'; readonly text: string } // the person plays one turn
+  | { readonly type: 'clear' } // clears the text
+  | { readonly type: 'stop' }; // stops drawing after the current token
 
-/** Why a model writes no further. */
+/** Why a model stopped writing. */
 export type Pause = 'turn' | 'steps' | 'full' | 'stopped' | 'over';
 
-/** What the scripted expert makes of a task. */
+/** A task as the scripted expert plays it. */
 export interface ExpertPlay {
   readonly success: boolean;
   readonly reward: number;
-  readonly turns: readonly string[]; // what it says in each
+  readonly turns: readonly string[]; // its text in each turn
 }
 
-/** How far a task is. */
+/** The state of a task. */
 export interface PlayedTask {
   readonly question: string;
   readonly tools: readonly string[];
-  readonly stop: StopReason | null; // null: it goes on
+  readonly stop: StopReason | null; // null: it isn't over
   readonly success: boolean;
-  readonly judged: boolean; // the environment knows what is right
+  readonly judged: boolean; // whether the environment knows the right answer
   readonly reward: number; // so far
   readonly turns: readonly {
     readonly turn: number;
@@ -80,13 +80,13 @@ export interface PlayedTask {
     readonly toolCall: boolean;
     readonly reward: number;
   }[];
-  readonly expert: ExpertPlay | null; // once the task is over, where the environment knows what is right
+  readonly expert: ExpertPlay | null; // only after the end, and if the environment knows the right answer
 }
 
-/** What that worker tells. */
+/** Events of that worker. */
 export type SpeakerEvent =
   | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }
-  | { readonly type: 'refused'; readonly name: string; readonly reasons: readonly string[] } // what was open stays
+  | { readonly type: 'refused'; readonly name: string; readonly reasons: readonly string[] } // the open model stays open
   | { readonly type: 'measured'; readonly plan: MemoryPlan }
   | {
       readonly type: 'training-plan';
@@ -96,10 +96,10 @@ export type SpeakerEvent =
     } // null: why, in `problem`
   | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
   | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
-  | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // what stood from there on gives way
+  | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // replaces the text from `from` on
   | { readonly type: 'task-form'; readonly env: EnvName; readonly form: AskForm | null }
   | { readonly type: 'task'; readonly task: PlayedTask }
   | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number } // drawn since it was asked
-  | { readonly type: 'lost'; readonly message: string } // the model is gone; what was said stays to be read
-  | { readonly type: 'failed'; readonly message: string } // nothing is lost: the text stays
-  | { readonly type: 'done' }; // with a command, however it ended; `stop` has none
+  | { readonly type: 'lost'; readonly message: string } // the model is gone; the text stays readable
+  | { readonly type: 'failed'; readonly message: string } // the text stays
+  | { readonly type: 'done' }; // follows every command except `stop`, however it ended

@@ -80,6 +80,7 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await paste(page, LOOPS);
   await page.getByRole('button', { name: 'Train on it' }).click();
   await page.locator('.lab[data-screen="lab"]').waitFor();
+  await page.locator('.preset-door', { hasText: /^What to train: Loops$/ }).waitFor(); // by the class's name
   await page.getByTestId('verdict').getByRole('button', { name: 'Cancel' }).click(); // its defaults take a minute
   await page.goto(page.url().replace(/#.*/, KNOBS));
   await stepped(page, 3);

@@ -10,11 +10,11 @@ import { packedFormats } from './simd.ts';
 import type { Threads } from './team/threads.ts';
 import { slotNumbers } from './wasm/slotKernels.ts';
 
-/** Tokens that run through the network together; more of them share what is read of the weights. */
+/** Largest number of tokens in one pass. Tokens of a pass share each read of the weights. */
 const MOST_TOKENS = 64;
-/** Most logits held at once. */
+/** Largest number of logits in memory at once. */
 const MOST_LOGITS = 2 ** 21;
-/** Most bytes: what a 32-bit address reaches. */
+/** Largest memory, in bytes: the range of a 32-bit address. */
 const MOST_BYTES = 4 * 2 ** 30;
 /** Bytes of an index. */
 const INDEX_BYTES = 4;
@@ -22,29 +22,29 @@ const INDEX_BYTES = 4;
 /** How a text model is opened on the CPU. */
 export interface CpuTextModelOptions {
   readonly rows: number; // B
-  readonly length: number; // T, most tokens of a row's text
-  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; rows × length by default
-  readonly precision?: Precision; // f64 to test against; f32 by default
-  readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
-  readonly halfCache?: boolean; // false keeps keys and values in float32, which TypeScript always does
-  readonly threads?: Threads; // that compute together; one by default
-  readonly packed?: boolean; // false widens every weight to float32 or float64
+  readonly length: number; // T, largest number of tokens in a row
+  readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; rows × length by default
+  readonly precision?: Precision; // f64 is for tests; f32 by default
+  readonly simd?: boolean; // false: f32 without WebAssembly SIMD
+  readonly halfCache?: boolean; // false: keys and values in float32, as always without SIMD
+  readonly threads?: Threads; // one thread by default
+  readonly packed?: boolean; // false: every weight is widened to float32 or float64
 }
 
-/** What a text model allocates. */
+/** The sizes that decide how much memory a text model takes. */
 export interface TextModelSizes {
   readonly simd: boolean; // whether WebAssembly SIMD is tried
-  readonly halfCache: boolean; // whether keys and values are kept as halves
-  readonly packed: boolean; // whether weights stay packed where there is SIMD
+  readonly halfCache: boolean; // whether keys and values are float16
+  readonly packed: boolean; // whether weights stay packed (needs SIMD)
   readonly precision: Precision;
   readonly rows: number; // B
   readonly length: number; // T
   readonly tokens: number; // in one pass
-  readonly slots: number; // of the cache, a token each
+  readonly slots: number; // slots of the cache, one for each token
   readonly heldLogits: number; // tokens whose logits are held at once
 }
 
-/** The sizes that `options` ask for. Throws BackendError where they are no sizes. */
+/** The sizes for `options`. Throws BackendError if an option isn't a valid size. */
 export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions): TextModelSizes {
   const { rows, length, cachedTokens = rows * length, precision = 'f32' } = options;
   for (const [name, size] of Object.entries({ rows, length, cachedTokens })) {
@@ -66,20 +66,20 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
   };
 }
 
-/** Numbers that the keys of one layer take, and its values. */
+/** Size of the key cache of one layer, in numbers. The value cache has the same size. */
 export function keysOf(model: ModelConfig, { simd, halfCache, slots }: TextModelSizes): number {
   const shape = attentionShape(model);
   if (simd) return slotNumbers(shape, halfCache ? 'F16' : 'F32', slots);
   return slots * shape.kvHeads * shape.headDim;
 }
 
-/** Numbers that the attention of one query needs at once: of each head that reads the same keys, in whole vectors. */
+/** Size of the scratch space for one query's attention, in numbers: the scores of all heads that read the same keys, rounded up to whole vectors. */
 export function scoresOf({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
   return (num_attention_heads / num_key_value_heads) * 4 * Math.ceil(length / 4);
 }
 
 /**
- * Memory of a text model by purpose: what `openCpuTextModel` allocates. Throws BackendError where that is more than there can be.
+ * The memory that `openCpuTextModel` allocates, by purpose. Throws BackendError if it's more than the limit.
  */
 export function textModelMemory(
   model: ModelConfig,

@@ -2,15 +2,15 @@ import type { Sampling } from '../decoding.ts';
 import type { NextToken } from './nextToken.ts';
 import type { Real } from './real.ts';
 
-/** The last token that is kept of them in order, likeliest first, the lower id on a tie. */
+/** The last token kept, if tokens are sorted by probability, and by id on a tie. */
 interface Edge {
   readonly logit: number;
   readonly id: number;
 }
 
 /**
- * Draws a token as `drawToken` does where every token is legal: the first id, in id order, whose cumulative probability exceeds u times that of all that
- * top-k and top-p leave. Nothing is sorted but the tokens about as likely as the last that is kept.
+ * Draws a token as `drawToken` does if every token is legal. In the order of ids, it's the first token whose cumulative probability
+ * exceeds u times the total of all tokens that top-k and top-p leave. Only tokens about as likely as the last one kept are sorted.
  */
 export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: number): number {
   const { logits, exponentials: e } = next;
@@ -33,7 +33,7 @@ export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: n
   return last;
 }
 
-/** The `count` likeliest ids, likeliest first, the lower id on a tie. */
+/** The `count` likeliest ids, sorted by probability, and by id on a tie. */
 export function likeliestIds(next: NextToken, count: number): number[] {
   const { logits } = next;
   const edge = edgeOf(next, 'count', count, null);
@@ -59,13 +59,14 @@ function massOf({ logits, exponentials }: NextToken, edge: Edge): number {
   return sum;
 }
 
-/** Of a positive float32's bits, those of its exponent and four of its fraction say its bin: larger numbers, larger bins. */
+/** The bin of a positive float32: its exponent and the first four bits of its fraction. Larger numbers have larger bins. */
 const BIN_SHIFT = 19;
 const BINS = 2 ** (31 - BIN_SHIFT);
 
 /**
- * The last token kept, likeliest first, as long as the weights of those before add up to less than `most`: of each 1, or its probability times the
- * total. Only among those `inside`, where it is given. The bin that it lies in is found by a histogram, and its place by sorting that bin.
+ * The last token kept. Tokens are taken in order of probability as long as the weights before them add up to less than `most`. A weight
+ * is 1 (`count`), or the token's probability times the total (`mass`). With `inside`, only tokens up to that edge count. A histogram
+ * finds the bin of the token; sorting this bin finds the token.
  */
 function edgeOf(next: NextToken, weigh: 'count' | 'mass', most: number, inside: Edge | null): Edge {
   const { logits, exponentials: e } = next;

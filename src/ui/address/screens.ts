@@ -1,11 +1,11 @@
 /** One of the five places of the page. */
 interface PlaceEntry {
   readonly label: string;
-  /** What it is for, in a few words. */
+  /** Its purpose, in a few words. */
   readonly doc: string;
 }
 
-/** The places in the order they are offered. Each has one or more screens, its views. */
+/** The places, in the order of the navigation. Each has one or more screens, its views. */
 export const PLACES = {
   lab: { label: 'Lab', doc: 'Train one run and see every token of it' },
   compare: { label: 'Compare', doc: 'Compare runs with each other' },
@@ -17,25 +17,25 @@ export const PLACES = {
 /** The name of a place. */
 export type Place = keyof typeof PLACES;
 
-/** A screen of the page: what it is called, where it is offered and what its address means. */
+/** A screen of the page: its label, its place and what its address can hold. */
 export interface Screen {
   readonly place: Place;
   readonly label: string;
-  /** The key that opens it, where it has one. */
+  /** The keyboard key that opens it, if there is one. */
   readonly key?: string;
-  /** Whether it shows a rollout to move about in by keys. */
+  /** Whether it shows a rollout that keys move through. */
   readonly rollout: boolean;
-  /** Whether it shows one update of the run, so that the slider through the updates belongs to it. */
+  /** Whether it shows one update of the run, so that it needs the slider through the updates. */
   readonly history?: boolean;
-  /** Whether its address means something of its own, not knobs and what is looked at. */
+  /** Whether its address holds something other than knobs and a selection. */
   readonly ownAddress?: boolean;
-  /** Whether more may stand in its address behind its name: `#/learn/en/clip`. */
+  /** Whether its address can continue after its name: `#/learn/en/clip`. */
   readonly subpaths?: boolean;
-  /** Whether it stands among the links between screens; all do but one that is opened otherwise. */
+  /** False if the navigation doesn't list it, because it's opened in another way. */
   readonly listed?: false;
 }
 
-/** The screens in the order they are offered. Their components stand in `shell/App.tsx`; everything else derives from here. */
+/** The screens, in the order of the navigation. Their components are in `shell/App.tsx`; everything else is derived from this table. */
 export const SCREENS = {
   stage: { place: 'lab', label: 'Start', rollout: false, listed: false, subpaths: true },
   lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
@@ -62,18 +62,18 @@ export const SCREENS = {
 /** The name of a screen in the address. */
 export type Route = keyof typeof SCREENS;
 
-/** The name of a screen that stands among the links between screens. */
+/** The name of a screen that the navigation lists. */
 export type ListedRoute = Exclude<Route, 'stage'>;
 
 const ALL = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
 
-/** The screens that are offered: their names and what they are, in order. */
+/** The listed screens with their names, in order. */
 export const SCREEN_LIST = ALL.filter(([, { listed }]) => listed !== false) as readonly (readonly [
   ListedRoute,
   Screen,
 ])[];
 
-/** The places with their views, in order; the first view is what the place opens with. */
+/** The places with their views, in order. A place opens with its first view. */
 export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonly views: readonly ListedRoute[] })[] = (
   Object.keys(PLACES) as Place[]
 ).map((place) => ({
@@ -82,12 +82,12 @@ export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonl
   views: SCREEN_LIST.flatMap(([route, screen]) => (screen.place === place ? [route] : [])),
 }));
 
-/** The views of the place that a screen belongs to, itself among them. */
+/** All views of the place that a screen belongs to, including the screen itself. */
 export function siblingViews(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
-/** What a screen is called where its place is not named beside it: “Lab · Update”, or “Learn” where it is the only one; a screen that is not listed stands alone. */
+/** The label of a screen with its place: “Lab · Update”. A place with one view, and a screen that isn't listed, need only one name: “Learn”. */
 export function fullLabel(route: Route): string {
   const screen: Screen = SCREENS[route];
   if (screen.listed === false) return screen.label;
@@ -106,13 +106,13 @@ export function hasHistory(route: Route): boolean {
   return screen.history ?? false;
 }
 
-/** Whether more may stand in a screen's address behind its name. */
+/** Whether a screen's address can continue after its name. */
 export function hasSubpaths(route: Route): boolean {
   const screen: Screen = SCREENS[route];
   return screen.subpaths ?? false;
 }
 
-/** Whether what follows a screen's name is something of its own, and no knob. */
+/** Whether a screen's address holds something other than knobs. */
 export function hasOwnAddress(route: Route): boolean {
   const screen: Screen = SCREENS[route];
   return screen.ownAddress ?? false;

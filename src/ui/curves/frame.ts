@@ -15,35 +15,35 @@ import { traceOf } from './traces.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
-/** How the reader looks at a chart. */
+/** The reader's settings of a chart: range, smoothing, scale. */
 type Looked = Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>;
 
-/** All that a chart of the live run shows, and where: what is drawn and what is read off it come from the same numbers. */
+/** Everything that a chart of the live run draws. The crosshair reads the same numbers, so both always agree. */
 export interface Frame extends Chart {
   readonly looked: Looked;
-  readonly positions: number; // drawn of all lines
+  readonly positions: number; // number of positions drawn, over all lines
   readonly thinned: boolean; // some positions hold several updates
   readonly zoomed: boolean;
-  readonly note: string; // why the scale is not what was asked for; ''
-  readonly traces: readonly Trace[]; // of each line, every point
+  readonly note: string; // why the scale isn't the chosen one; '' if it is
+  readonly traces: readonly Trace[]; // every point of each line
 }
 
 /** Room above the plot, px: half a line of the highest value. */
 export const TOP = 7;
-/** Room right of it, px, where nothing needs more. */
+/** Space to the right of the plot, px, unless something needs more. */
 export const RIGHT = 6;
-/** Height of the updates below the plot, px: a line of any usual font. */
+/** Height of the axis of updates below the plot, px: one line of text. */
 export const AXIS = 20;
-/** Width of the values beside it, px, where none is wider. */
+/** Width of the axis of values, px, unless a value is wider. */
 export const SIDE = 42;
-/** Size of the type of values and names at most, px: `--type-1`. */
+/** Largest font size of values and names, px: `--type-1`. */
 const TYPE = 10.5;
-const LABEL_GAP = 11; // a line of the type of baselines' names, px
-const LEAD = 8; // from the plot to them, px
+const LABEL_GAP = 11; // line height of the baselines' names, px
+const LEAD = 8; // distance between the plot and these names, px
 const LEAST_WIDTH = 40; // px of a chart
-const FEWEST = 60; // positions at most, in a chart too narrow for more
-const PX = 1.5; // of a position
-const MARK_PX = 16; // from one mark to the next, at least
+const FEWEST = 60; // positions in a chart that is too narrow for more
+const PX = 1.5; // width of a position, px
+const MARK_PX = 16; // least distance between two marks, px
 
 interface Asked {
   readonly metric: MetricName;
@@ -51,7 +51,7 @@ interface Asked {
   readonly height: number; // px
 }
 
-/** What a chart of a metric shows of the live run now. Charts of two lines are of shares; the second line is drawn as it was measured. */
+/** The frame of a metric's chart for the live run now. Charts with two lines show shares; the second line isn't smoothed. */
 export function frameOf({ metric, width, height }: Asked, looked: Looked): Frame {
   const names = LINES[metric] ?? [metric];
   const { range, smoothing, log } = looked;
@@ -79,7 +79,7 @@ export function frameOf({ metric, width, height }: Asked, looked: Looked): Frame
     bands: thinned ? [{ x: at, low: main.map(({ min }) => min), high: main.map(({ max }) => max) }] : [],
     lines: [
       { name: 'raw', x: at, y: means },
-      // without smoothing a position's last value would stand for all of its values
+      // without smoothing, a position would show only its last value
       { name: 'smooth', x: at, y: smoothing > 0 ? main.map(({ smooth }) => smooth) : means },
       ...(held.length > 0 ? [{ name: 'held', x: held.map(({ last }) => last), y: meansOf(held) }] : []),
     ],
@@ -87,13 +87,13 @@ export function frameOf({ metric, width, height }: Asked, looked: Looked): Frame
   };
 }
 
-/** What a chart of `width` × `height` px shows of the data up to `version`, as the reader looks at it; null if there is nothing to draw yet. */
+/** The frame of a chart of `width` × `height` px for the data up to `version`, with the reader's settings; null if there is nothing to draw yet. */
 export function useFrame(metric: MetricName, version: number, width: number, height: number): Frame | null {
   const range = useView((s) => s.range);
   const smoothing = useView((s) => s.smoothing);
   const log = useView((s) => s.log);
   const frame = useMemo(() => {
-    // the series grow in place: the version alone tells that they have
+    // the series grow in place, so only the version shows that they changed
     if (version === 0 || width <= LEAST_WIDTH) return null;
     return frameOf({ metric, width, height }, { range, smoothing, log });
   }, [metric, version, width, height, range, smoothing, log]);
@@ -107,18 +107,18 @@ function roomForValues({ ticks }: Axis): number {
   return Math.max(SIDE, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(short(tick), TYPE))));
 }
 
-/** Room for the half of the last update's number that stands right of the plot, px. */
+/** Space for the half of the last update's number that sticks out to the right of the plot, px. */
 function roomForUpdates(x: XRange): number {
   return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - LINE_END_GAP;
 }
 
-/** Room for the names of baselines beside a plot, px; its margin if there are none. */
+/** Space for the names of baselines beside a plot, px; the plot's margin if there are none. */
 function roomFor(baselines: readonly Baseline[]): number {
   const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, TYPE))));
   return RIGHT + (widest > 0 ? LEAD + widest : 0);
 }
 
-/** Baselines, which lie between 0 and 1, with their names beside the plot: each level with its line where it can be, and apart from the next. */
+/** Baselines (between 0 and 1) and the places of their names beside the plot. Each name is at the height of its line if possible, and far enough from the next. */
 function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] {
   const lines = baselines.map(({ share }) => down(plot, share));
   const middle = LABEL_GAP / 3; // of its letters
@@ -133,8 +133,8 @@ function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] 
 }
 
 /**
- * Marks of changes at these updates, which rise, those in view alone, none closer than `gap` updates to the one before: those between share it.
- * Its text is which they are in the list of changes, counted from 1: "3", "3–5".
+ * Marks for the changes in view. `updates` is ascending. Changes less than `gap` updates after a mark share that mark. The text of a mark
+ * has their numbers in the list of changes, counted from 1: "3", "3–5".
  */
 export function marksOf(
   changes: readonly { readonly update: number }[],

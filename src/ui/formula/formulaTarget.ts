@@ -12,55 +12,55 @@ import { type Target, previewKnobs } from './previewKnobs.ts';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
 
 interface FormulaState {
-  readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
+  readonly target: Target | null; // the target under the pointer, else the pinned one, else the one changed last
   readonly pinned: Target | null;
-  readonly turned: boolean; // what a knob that was turned would change is shown
-  readonly terms: readonly TermId[]; // lit
-  readonly knobs: readonly FieldName[]; // lit by a term
-  readonly open: boolean; // the formula is in sight
+  readonly turned: boolean; // whether the effect of a changed knob is previewed
+  readonly terms: readonly TermId[]; // the lit terms
+  readonly knobs: readonly FieldName[]; // the knobs that a term lights
+  readonly open: boolean; // whether the formula is shown
 }
 
-/** Which terms and knobs of the formula are lit, and by what. */
+/** The lit terms and knobs of the formula, and the target that lights them. */
 export const useFormula = create<FormulaState>()(() => ({
   ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
-  open: matchMedia(BREAKPOINTS.desk).matches && !matchMedia(BREAKPOINTS.lowDesk).matches, // elsewhere it takes half of the room of the knobs
+  open: matchMedia(BREAKPOINTS.desk).matches && !matchMedia(BREAKPOINTS.lowDesk).matches, // on a smaller window it would take half of the space for the knobs
 }));
 
 const LINGER_MS = 250; // a pointer that rests shorter than this is ignored
 
 let pointed: Target | null = null;
-let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or can no longer be previewed
-let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
-let pressed: Target | null = null; // the switch that was pressed last, until something else is pointed at: it is tried as it stands
+let turned: Target | null = null; // the target changed last by hand; its preview stays until it is released or can't be computed any more
+let flips = false; // the pointer is on a switch that wasn't pressed yet, so the preview shows its opposite state
+let pressed: Target | null = null; // the switch pressed last, until the pointer moves to another target; its preview shows its current state
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Pins a target, so that it stays lit when nothing is pointed at, and shows the formula; pinned once more it is let go. */
+/** Pins a target, so that it stays lit when the pointer leaves, and shows the formula. A second call unpins it. */
 export function pin(target: Target): void {
   const { pinned, open } = useFormula.getState();
   const again = sameTarget(pinned, target);
   useFormula.setState({ pinned: again ? null : target, open: open || !again });
-  if (again) pointed = null; // a finger leaves no pointer behind that goes away by itself
+  if (again) pointed = null; // on a touch screen no pointer event would clear it
   light();
   if (open || again || !('knob' in target)) return;
-  // what has opened may lie over the knob
+  // the formula that opened may cover the knob
   requestAnimationFrame(() => {
     document.querySelector(`[data-knob="${target.knob}"]`)?.scrollIntoView({ block: 'nearest' });
   });
 }
 
-/** Ends what a turned or a pinned knob shows while nothing is pointed at; the knob stays as it is. */
+/** Ends the preview of a changed or pinned knob. The knob keeps its value. */
 export function release(): void {
   turned = null;
   useFormula.setState({ pinned: null });
   light();
 }
 
-/** Whether two targets are one. */
+/** Whether two targets are the same. */
 export function sameTarget(a: Target | null, b: Target | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Lights terms, knobs and tokens of what is pointed at or pinned, and tries the knob on the batch in view where it is turned. */
+/** Lights the terms, knobs and tokens of the current target. If its knob was changed, previews the change on the batch in view. */
 function light(): void {
   const { pinned } = useFormula.getState();
   const { wanted } = useConfig.getState();
@@ -85,7 +85,7 @@ function lightTokens(): void {
     if (lit) useSelection.setState({ lit: null });
     return;
   }
-  // a preview has other masks; which tokens were clipped comes from what was trained
+  // a preview may have other masks, but clipped tokens come from the update that was trained
   const { advantages, passes, policyWeights } = live.batch;
   const turned = preview?.of === live.batch && {
     ...preview.batch,
@@ -99,14 +99,14 @@ function lightTokens(): void {
   useSelection.setState({ lit: { marks: touchedByAny(scene, sets), group: sets.includes('group') } });
 }
 
-/** The terms that a knob acts on, or any knob of an algorithm that was changed; of one that stands as it was, those of its advantage. */
+/** The terms that a knob acts on. For an algorithm: the terms of its estimator and of its changed knobs. */
 function actingTerms(target: Exclude<Target, { readonly term: TermId }>, wanted: RunConfig): readonly TermId[] {
   if ('knob' in target) return termsOf(target.knob, wanted);
   const names = Object.keys(changesOf(target, wanted) ?? {}) as FieldName[];
   return [...new Set(['estimator' as const, ...names].flatMap((name) => termsOf(name, wanted)))];
 }
 
-/** What is tried of a target on the batch in view; null where nothing of it differs. */
+/** The changed knobs of a target that are previewed; null if none differs. */
 function changesOf(target: Target, wanted: RunConfig): Partial<RunConfig> | null {
   const flipped = flips && pointed !== null && 'knob' in pointed ? pointed.knob : null;
   return previewKnobs(target, { wanted, config: live.batchConfig, flipped });
@@ -135,13 +135,13 @@ function point(at: EventTarget | null): void {
   light();
 }
 
-/** What is typed into or dragged stays pointed at wherever the pointer goes: the rollout is to be looked at meanwhile. */
+/** The control that is typed into or dragged. It stays the target while the pointer moves over the rollout. */
 function heldByFocus(): Element | null {
   const active = document.activeElement;
   return active?.matches(':is([data-knob], [data-algorithm]) :is(input, select)') ? active : null;
 }
 
-/** What was turned, of two configurations that follow each other: a knob, or several that make up an algorithm. */
+/** The target that changed between two configurations: a knob, or an algorithm if several knobs changed. */
 function turnedBy(now: RunConfig, before: RunConfig): Target | null {
   const names = differences(now, before);
   const [only] = names;
@@ -156,7 +156,7 @@ function turnedBy(now: RunConfig, before: RunConfig): Target | null {
 export function bindPointing(): () => void {
   const onOver = (event: Event) => {
     const held = heldByFocus();
-    // the pointer did not move: the page scrolled under it
+    // the page scrolled under a pointer that didn't move
     if (held && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
     point(targetAt(event.target) ? event.target : held);
   };
@@ -168,8 +168,8 @@ export function bindPointing(): () => void {
   };
   const onClick = ({ target }: Event) => {
     if (!isSwitch(target)) return;
-    flips = false; // pressed: the previewed value is now the value
-    pressed = targetAt(target); // the switch moves under the pointer, which must not count as pointing at it again
+    flips = false; // after the press, the previewed value is the value
+    pressed = targetAt(target); // the switch moves under the pointer; this must not count as pointing at it again
     light();
   };
   const onBlur = () => point(null);
@@ -185,11 +185,11 @@ export function bindPointing(): () => void {
     useConfig.subscribe((now, before) => {
       if (now.wanted === before.wanted) return;
       turned = now.lastEdit === null ? turnedBy(now.wanted, before.wanted) : { knob: now.lastEdit };
-      if (turned && !sameTarget(turned, pointed)) pointed = null; // the knob that was turned is elsewhere than the pointer: show its effect
+      if (turned && !sameTarget(turned, pointed)) pointed = null; // the changed knob isn't under the pointer: show its effect
       light();
     }),
     useLive.subscribe((now, before) => {
-      // training goes on: show what comes next
+      // training continues, so show the next batches
       if (now.running && !before.running) turned = null;
       if (now.batchVersion !== before.batchVersion || now.running !== before.running) light();
     }),

@@ -26,40 +26,40 @@ interface Opened {
   readonly backend: string;
   readonly parts: MemoryPlan['parts'];
   readonly seconds: number;
-  readonly plan: MemoryPlan; // it was opened by
+  readonly plan: MemoryPlan; // the plan it was opened with
 }
 
 interface ModelsState {
-  readonly looking: string | null; // the name of what is read just now
+  readonly looking: string | null; // name of the model whose headers are being read
   readonly refused: { readonly name: string; readonly reasons: readonly string[] } | null;
-  readonly asked: PickedModel | null; // what is read just now, or was read last
-  readonly given: PickedModel | null; // what was chosen last
-  readonly card: ModelCard | null; // of that
+  readonly asked: PickedModel | null; // the model that is being read or was read last
+  readonly given: PickedModel | null; // the model that was chosen last
+  readonly card: ModelCard | null; // of `given`
   readonly plan: MemoryPlan | null;
-  readonly training: TrainingWish | null; // what a run beside it would take, as asked last
+  readonly training: TrainingWish | null; // the cost of training adapters for it, for the knobs asked about last
   readonly wish: OpeningWish;
   readonly loading: { readonly bytes: number; readonly of: number } | null;
   readonly opened: Opened | null;
   readonly system: string;
-  readonly words: string; // being typed
+  readonly words: string; // the text being typed
   readonly sampling: TalkSampling;
-  readonly steps: number; // most tokens of a turn
+  readonly steps: number; // largest number of tokens in a turn
   readonly passages: readonly Passage<SpokenToken>[];
-  readonly looked: number | null; // the token that is looked at
+  readonly looked: number | null; // the selected token
   readonly writing: boolean;
   readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;
   readonly problem: string | null;
-  readonly overdue: boolean; // the worker was asked something and has been silent for seconds
+  readonly overdue: boolean; // the worker hasn't answered for seconds
 }
 
-/** What a run under these knobs would take; null while that is worked out, and where it cannot be, with `problem`. */
+/** The cost of a run with these knobs. Null while it's being computed, and if it can't be; `problem` then says why. */
 interface TrainingWish {
   readonly config: RunConfig;
   readonly plan: TrainingPlan | null;
   readonly problem: string;
 }
 
-/** The checkpoint that was opened, and what is said with it; it stays when another screen is opened. */
+/** The open checkpoint and the conversation with it. They stay when another screen is opened. */
 export const useModels = create<ModelsState>()(() => ({
   looking: null,
   refused: null,
@@ -86,7 +86,7 @@ export const useModels = create<ModelsState>()(() => ({
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
 let hearTask: (event: TaskEvent) => void = () => undefined;
 
-/** Says who is told of tasks. */
+/** Sets the listener for events of tasks. */
 export function onTask(listener: (event: TaskEvent) => void): void {
   hearTask = listener;
 }
@@ -108,20 +108,20 @@ function end(): void {
   watch.ended();
 }
 
-/** Ends what the worker is doing, and the worker with it: a file may keep it busy for as long as it likes. */
+/** Cancels the worker's work. This ends the worker, because a file could keep it busy forever. */
 export function cancel(): void {
   const { looking, opened } = useModels.getState();
   const closed = opened || !looking ? ' The model is closed: open it again. Your conversation is still here.' : '';
   lose(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
 }
 
-/** The worker is gone, and the weights with it; what was said stays to be read. */
+/** Handles the loss of the worker and its weights. The conversation stays readable. */
 function lose(problem: string): void {
   end();
   useModels.setState({ problem, opened: null, loading: null, looking: null, writing: false, card: null, plan: null });
 }
 
-// tokens come faster than pages are drawn: those of a frame are drawn together
+// tokens arrive faster than the page is drawn, so all tokens of a frame are shown together
 let waiting: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
 
 function hear(event: SpeakerEvent): void {
@@ -134,13 +134,13 @@ function hear(event: SpeakerEvent): void {
   take();
   if (event.type === 'task' || event.type === 'task-form') hearTask(event);
   else useModels.setState(told(event));
-  // a saved run that is gone on with, or knobs that ask for a checkpoint, need not ask for the file once more
+  // a saved run or knobs that need this checkpoint then don't have to ask for the file again
   const { given } = useModels.getState();
   const beside = useLive.getState().session === 'ready' && useConfig.getState().applied?.model === 'checkpoint';
   if (event.type === 'looked' && given && !beside) setModel(given);
 }
 
-/** What an event of the worker changes. */
+/** The changes of the store after an event of the worker. */
 function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
@@ -184,31 +184,31 @@ function take(): void {
   useModels.setState({ passages });
 }
 
-/** Reads the headers of a checkpoint's files and shows its card; a model that is open stays open. */
+/** Reads the headers of a checkpoint's files and shows its card. A model that is already open stays open. */
 export function lookAt(name: string, files: PickedModel['files']): void {
   useModels.setState({ looking: name, refused: null, problem: null, asked: { name, files } });
   send({ type: 'look', name, files, wish: useModels.getState().wish });
 }
 
-/** Plans for texts of another length, or for another engine. */
+/** Computes the memory plan again, for another length of text or another engine. */
 export function plan(change: Partial<OpeningWish>): void {
   const wish = { ...useModels.getState().wish, ...change };
   useModels.setState({ wish });
   send({ type: 'measure', wish });
 }
 
-/** Works out what a run under these knobs would take beside what was looked at. */
+/** Computes the cost of training adapters for the chosen model with these knobs. */
 export function planTraining(config: RunConfig): void {
   send({ type: 'training-plan', config });
 }
 
-/** Reads the weights of what was looked at. */
+/** Reads the weights of the chosen model. */
 export function openModel(): void {
   useModels.setState({ loading: { bytes: 0, of: 1 }, opened: null, problem: null });
   send({ type: 'open' });
 }
 
-/** Lets the model and its memory go. */
+/** Closes the model and frees its memory. */
 export function closeModel(): void {
   end();
   waiting = [];
@@ -218,20 +218,20 @@ export function closeModel(): void {
   });
 }
 
-/** How the model writes next, with draws of its own. */
+/** The settings for the model's next turn, with a new seed. */
 export function writing(): Writing {
   const { sampling, steps } = useModels.getState();
   return { sampling, steps, seed: ++takes };
 }
 
-/** Sends a command of a task; with `writes` something is written by it. */
+/** Sends a command about a task. `writes`: the command adds text. */
 export function ask(command: SpeakerCommand, writes = false): void {
   if (useModels.getState().writing) return;
   if (writes) useModels.setState({ writing: true, paused: null, problem: null, looked: null });
   send(command);
 }
 
-/** Says what was typed. */
+/** Sends the typed text to the model. */
 export function sendMessage(): void {
   const { words, system, opened, writing: busy } = useModels.getState();
   if (!opened || busy || words.trim() === '') return;
@@ -239,14 +239,14 @@ export function sendMessage(): void {
   send({ type: 'say', system, text: words, writing: writing() });
 }
 
-/** Puts another token in the place of one, and has the model go on from it. */
+/** Replaces a token and lets the model continue from there. */
 export function replaceToken(at: number, token: number): void {
   if (useModels.getState().writing) return;
   useModels.setState({ writing: true, paused: null, problem: null });
   send({ type: 'instead', at, token, writing: writing() });
 }
 
-/** Ends what the model is writing. */
+/** Stops the model's current turn. */
 export function stopWriting(): void {
   send({ type: 'stop' });
 }

@@ -11,20 +11,20 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { recordedRun } from './shippedRecording.ts';
 
 const TOKEN_MS = 180;
-const OBSERVATION_MS = 420; // what came back is to be noticed
-const ROLLOUT_MS = 2400; // a finished rollout stands still this long
+const OBSERVATION_MS = 420; // longer than for other tokens, so that the tool's answer is noticed
+const ROLLOUT_MS = 2400; // how long a finished rollout stays on screen
 
 interface ReplayState {
-  readonly preset: PresetName | null; // whose recording is here, or on its way
-  readonly recording: Recording | null; // null: not here yet, or missing
-  readonly missing: boolean; // it could not be loaded
-  readonly at: number; // batch in view
+  readonly preset: PresetName | null; // the preset of the recording, which may still be loading
+  readonly recording: Recording | null; // null: still loading, or missing
+  readonly missing: boolean; // whether loading failed
+  readonly at: number; // index of the batch in view
   readonly playing: boolean;
-  readonly away: boolean; // out of view: the knobs ask for another environment, or another model
-  readonly over: boolean; // training has begun: it never plays again
+  readonly away: boolean; // hidden, because the knobs ask for another environment or model
+  readonly over: boolean; // training has begun, so the recording never plays again
 }
 
-/** The recorded run that the page shows before anyone has pressed Run. */
+/** The recorded run that the page shows before the first training. */
 export const useReplay = create<ReplayState>()(() => ({
   preset: null,
   recording: null,
@@ -36,24 +36,24 @@ export const useReplay = create<ReplayState>()(() => ({
 }));
 
 let timer: ReturnType<typeof setTimeout> | undefined;
-let own = false; // the selection is being changed by the player itself
+let own = false; // true while the player itself changes the selection
 
 /**
- * Loads the recording of the chosen preset and shows its first batch, and that of another one when another is chosen; plays unless
- * motion is unwanted. Ends for good when training begins.
+ * Loads the recording of the chosen preset and shows its first batch. Does the same when another preset is chosen. Plays unless the
+ * system asks for reduced motion. Ends for good when training begins.
  */
 export async function openReplay(): Promise<void> {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (useLive.getState().session !== 'none') return;
   const { held, recorded, token, turn, row } = useSelection.getState();
-  // an address that chooses wants to be read
+  // if the address selects something, playing would move away from it
   const asked = held !== null || recorded !== null || token !== null || turn !== null || row !== 0;
   const stopSelection = useSelection.subscribe((now, before) => {
     if (now.recorded !== null && now.recorded !== before.recorded) showChosen();
     const chose = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
     if (chose && !own && useReplay.getState().playing) {
       pause();
-      revealTo(null); // who looks at one place wants the rest to stand still
+      revealTo(null); // a selected place should stay still
     }
   });
   const stopConfig = useConfig.subscribe((now, before) => {
@@ -67,17 +67,17 @@ export async function openReplay(): Promise<void> {
     stopConfig();
     end();
   });
-  // the stage has a play of its own: this one goes on with the lab
+  // the start screen plays by itself; this recording continues in the lab
   await load(recordedPreset(useConfig.getState().preset), { plays: !still && currentRoute() !== 'stage', asked });
 }
 
-/** Goes on playing where there is a recording in view, as when the lab is opened from elsewhere. */
+/** Continues playing if a recording is in view, for example when the lab is opened from another screen. */
 export function resumePlayback(): void {
   const { recording, over, playing } = useReplay.getState();
   if (recording && !over && !playing) play();
 }
 
-/** Shows the recorded update nearest to one. */
+/** Shows the recorded update nearest to `update`. */
 export function toNearest(update: number): void {
   const { recording, over } = useReplay.getState();
   if (!recording || over) return;
@@ -85,7 +85,7 @@ export function toNearest(update: number): void {
   toBatch(recording.batches.reduce((best, _, at) => (distance(at) < distance(best) ? at : best), 0));
 }
 
-/** Brings a preset's recording into view, where nothing else was chosen or begun meanwhile. */
+/** Loads a preset's recording and shows it, unless another preset was chosen or training began meanwhile. */
 async function load(
   preset: PresetName,
   { plays, asked = false }: { readonly plays: boolean; readonly asked?: boolean },
@@ -94,7 +94,7 @@ async function load(
   const shown = useReplay.getState().recording !== null;
   if (shown) leave();
   useReplay.setState({ preset, recording: null, missing: false, away: false });
-  const recording = await recordedRun(preset).catch(() => null); // the page says that there is none
+  const recording = await recordedRun(preset).catch(() => null); // the page shows that it's missing
   if (gone()) return;
   if (!recording) {
     useReplay.setState({ missing: true });
@@ -110,7 +110,7 @@ async function load(
   if (plays) play();
 }
 
-/** Knobs were turned: a recording of another environment or model than they ask for is out of view; with its own it comes back. */
+/** Called after a change of knobs. Hides the recording if they ask for another environment or model, and shows it again if they match. */
 function follow(): void {
   const { recording, away: before } = useReplay.getState();
   if (!recording) return;
@@ -121,7 +121,7 @@ function follow(): void {
   else toBatch(0);
 }
 
-/** Takes what is recorded out of view. */
+/** Hides the recording. */
 function leave(): void {
   pause();
   showNoBatch();
@@ -129,21 +129,21 @@ function leave(): void {
   useSelection.setState({ row: 0, token: null, turn: null, revealed: null, recorded: null });
 }
 
-/** Takes the recording's curves and what its monitor said out of view. */
+/** Hides the recording's curves and its monitor's state. */
 function forget(): void {
   if (!live.recorded) return;
   showCurves(new Map());
   useLive.setState({ health: null });
 }
 
-/** What the recording in view answers to a question; null where none is in view. */
+/** The answer of the recording in view to a question; null if no recording is in view. */
 export function askRecording(question: Question): Promise<Answer> | null {
   const { recording, over } = useReplay.getState();
   if (!recording || over || !live.isExample) return null;
   return import('./answers.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
 }
 
-/** Goes on playing from where it is. */
+/** Continues playing from the current place. */
 export function play(): void {
   if (useReplay.getState().away) return;
   useReplay.setState({ playing: true });
@@ -152,13 +152,13 @@ export function play(): void {
   later();
 }
 
-/** Stands still. */
+/** Pauses. */
 export function pause(): void {
   clearTimeout(timer);
   useReplay.setState({ playing: false });
 }
 
-/** One turn further, or the next recorded update where the rollout is over; then still. */
+/** Shows one more turn, or the next recorded update after the last turn, and pauses. */
 export function stepReplay(): void {
   pause();
   const shown = useSelection.getState().revealed;
@@ -167,7 +167,7 @@ export function stepReplay(): void {
   else revealTo(end);
 }
 
-/** Shows a recorded batch from its rollout's first turn on; past the last comes the first. */
+/** Shows a recorded batch from the first turn of its rollout. After the last batch comes the first. */
 export function toBatch(at: number): void {
   const { recording, away } = useReplay.getState();
   if (!recording || away) return;
@@ -176,14 +176,14 @@ export function toBatch(at: number): void {
   if (useReplay.getState().playing) later();
 }
 
-/** Shows a recorded batch and says so in the address. */
+/** Shows a recorded batch and writes it into the address. */
 export function chooseBatch(at: number): void {
   const { recording, playing } = useReplay.getState();
   toBatch(at);
   if (!playing) useSelection.setState({ recorded: recording?.batches[at]?.batch.update ?? null });
 }
 
-/** Shows all of the recorded batch that the address names, where the recording has it; it stands still. */
+/** Shows the whole recorded batch that the address names, paused, if the recording has it. */
 function showChosen(): void {
   const { recorded } = useSelection.getState();
   const { recording, away, over, at } = useReplay.getState();
@@ -194,7 +194,7 @@ function showChosen(): void {
   revealTo(null);
 }
 
-/** Whether the knobs on the page ask for what was recorded. */
+/** Whether the knobs on the page ask for the recorded environment and model. */
 function isAbout({ begun }: Recording): boolean {
   const { env, language, model } = useConfig.getState().wanted;
   return env === begun.env && language === begun.language && model === begun.model;
@@ -204,7 +204,7 @@ function end(): void {
   pause();
   useReplay.setState({ over: true });
   useSelection.setState({ recorded: null });
-  forget(); // the run's own are to come
+  forget(); // the run's own curves will follow
   revealTo(null);
 }
 
@@ -219,7 +219,7 @@ function show(at: number): void {
   if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
   const said = recording.readings.get(kept.batch.update)?.health;
-  const health = said && said.state !== 'ok' ? said : null; // an OK would be taken for this page's
+  const health = said && said.state !== 'ok' ? said : null; // an OK would look like a statement about the page's own run
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
 }
 
@@ -227,7 +227,7 @@ function rollout() {
   return currentOf(useLive.getState().batchVersion, useSelection.getState().row).rollout;
 }
 
-/** Where each turn ends, as a number of tokens; the prompt is shown with the first. */
+/** The end of each turn, in tokens. The prompt appears with the first turn. */
 function turnEnds(): number[] {
   return rollout()
     .turns.filter(({ turn }) => turn > 0)
@@ -239,14 +239,14 @@ function revealTo(revealed: number | null): void {
   useSelection.setState({ revealed });
   own = false;
   if (revealed === null) return;
-  // after React has drawn it; on a phone this does nothing, for there the page scrolls and belongs to the reader
+  // after React has drawn it. On a phone this does nothing, because there the page itself scrolls, and only the reader should scroll it
   requestAnimationFrame(() => {
     const turns = document.querySelector('.turns');
     if (turns) turns.scrollTop = turns.scrollHeight;
   });
 }
 
-/** The next token after its time, or the next batch after a rest. */
+/** Schedules the next token, or after a pause the next batch. */
 function later(): void {
   clearTimeout(timer);
   const { revealed } = useSelection.getState();

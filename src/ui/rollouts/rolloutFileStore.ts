@@ -6,31 +6,31 @@ import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
 import { READING_STOPPED, ReaderClient, type ReaderListener } from './readerClient.ts';
 
-/** What is looked at beside the list. */
+/** The view beside the list. */
 export type Look = 'rollout' | 'group' | 'steps';
 
 interface RolloutsState {
   readonly files: readonly FileReport[];
   readonly problems: readonly Problem[];
-  readonly groups: readonly string[]; // names, by the indices of the column
-  readonly opened: number; // counts what was opened: what is typed about one holds for no other
-  readonly version: number; // of the table
+  readonly groups: readonly string[]; // names of the groups, by their index in the table
+  readonly opened: number; // number of the current opening; typed filters belong to one opening only
+  readonly version: number; // version of the table
   readonly reading: { readonly bytes: number; readonly of: number } | null; // null: nothing is being read
-  readonly stopped: boolean; // somebody stopped reading before the end
+  readonly stopped: boolean; // whether the person stopped reading before the end
   readonly failed: string; // why opening, searching or the reader itself ended early; ''
   readonly pattern: SplitPattern;
   readonly order: { readonly by: Order; readonly descending: boolean };
   readonly filter: Filter;
-  readonly words: string; // searched for
+  readonly words: string; // the search
   readonly hits: ReadonlySet<number> | null; // null: nothing is searched for
-  readonly searched: number; // share of the files a search has been through
+  readonly searched: number; // share of the files that the search has read
   readonly look: Look;
-  readonly row: number | null; // chosen
-  readonly sample: boolean; // the shipped rollouts are what is open
-  readonly beside: readonly [number | null, number | null]; // steps side by side
+  readonly row: number | null; // the chosen rollout
+  readonly sample: boolean; // whether the shipped sample is open
+  readonly beside: readonly [number | null, number | null]; // the rollouts chosen for the two steps side by side
 }
 
-/** Files that were opened, and what is looked at of them. */
+/** The open files, and the reader's place in them. */
 export const useRollouts = create<RolloutsState>()(() => ({
   ...nothingOpen(),
   ...{ opened: 0, failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
@@ -43,21 +43,21 @@ function nothingOpen() {
   };
 }
 
-/** Numbers of the rollouts that are open. */
+/** The numbers of all open rollouts. */
 export let table = new RolloutTable();
 let picked: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
-let opens = 0; // ids of commands: what is told of older ones is too late
+let opens = 0; // id of the newest command; events about older ones are ignored
 let searches = 0;
-let read = new Map<number, ReadRollout>(); // those looked at last
+let read = new Map<number, ReadRollout>(); // the rollouts viewed last
 const MOST_READ = 64;
 const TELL_MS = 500;
-const TELL_MS_PER_ROW = 0.01; // of a long list less often
+const TELL_MS_PER_ROW = 0.01; // a longer list is updated less often
 
 function reader(): ReaderClient {
   return (client ??= new ReaderClient({
     onEvent: (event) => {
-      // of files that were replaced since, and of words that are not searched for any more, the reader may go on speaking for a while
+      // the reader may still send events about replaced files and old searches
       const newest = event.type === 'found' || (event.type === 'failed' && event.of === 'search') ? searches : opens;
       if (event.id === newest) hear(event);
     },
@@ -74,14 +74,14 @@ function hear(event: Parameters<ReaderListener['onEvent']>[0]): void {
   else if (event.type === 'idle') {
     tell();
     useRollouts.setState({ reading: null, stopped: event.stopped });
-    // rows that came while a search was under way were not in it
+    // rows that arrived during a search weren't part of it
     const { words, hits } = useRollouts.getState();
     if (hits) seek(words, hits);
   } else if (event.of === 'open') useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
   else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
 }
 
-let found: number[] = []; // by the search under way; told now and then
+let found: number[] = []; // hits of the running search; shown from time to time
 let toldFound = -Infinity;
 
 function find(rows: readonly number[], share: number): void {
@@ -91,17 +91,17 @@ function find(rows: readonly number[], share: number): void {
   useRollouts.setState({ hits: new Set(found), searched: share });
 }
 
-/** Whether the page can be told again: each time all of a list is gone through. */
+/** Whether the list may be updated again. Each update goes through the whole list, so long lists are updated less often. */
 function isDue(last: number): boolean {
   return performance.now() - last > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows);
 }
 
-let told = -Infinity; // when the page was last told
+let told = -Infinity; // time of the last update of the page
 let waiting: { readonly groups: string[]; readonly problems: Problem[] } = { groups: [], problems: [] };
 
 function take({ block, groups, problems, files, bytes, of }: Opened): void {
   table.append(block);
-  // one by one: a call takes no hundred thousand arguments
+  // one by one, because a call can't take a hundred thousand arguments
   for (const group of groups) waiting.groups.push(group);
   for (const problem of problems) waiting.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
@@ -121,14 +121,14 @@ function tell(): void {
   }));
 }
 
-/** Opens files in place of those that are open; nothing is left out of the list, and nothing searched for. */
+/** Opens files in place of the open ones, without filter and search. */
 export function openFiles(files: readonly PickedFile[]): void {
   if (files.length === 0) return;
   picked = files;
   reopen({});
 }
 
-/** Reads the files once more; `kept` is what stays as it was. */
+/** Reads the files again. `kept` has the parts of the state that stay. */
 function reopen(kept: Partial<RolloutsState>): void {
   table = new RolloutTable();
   read = new Map();
@@ -139,7 +139,7 @@ function reopen(kept: Partial<RolloutsState>): void {
   reader().send({ type: 'open', id: opens, files: picked, pattern: useRollouts.getState().pattern });
 }
 
-/** Splits by another pattern: everything is read once more, and the same rollouts stay in view, listed and searched for as before. */
+/** Splits texts by another pattern. All files are read again; the chosen rollouts, the filter and the search stay. */
 export function setPattern(pattern: SplitPattern): void {
   useRollouts.setState({ pattern });
   if (picked.length === 0) return;
@@ -157,17 +157,17 @@ export function closeFiles(): void {
   useRollouts.setState({ ...nothingOpen(), failed: '' });
 }
 
-/** Stops reading where it is: what has been read stays. */
+/** Stops reading. The rollouts read so far stay. */
 export function stopReading(): void {
   client?.send({ type: 'stop' });
 }
 
-/** Searches all texts; of nothing it shows all. */
+/** Searches all texts. An empty search shows all rollouts. */
 export function search(words: string): void {
   seek(words, new Set());
 }
 
-/** Searches; until there is something to tell, `before` is what is listed. */
+/** Searches. `before` stays listed until there are results. */
 function seek(words: string, before: ReadonlySet<number>): void {
   const id = ++searches;
   const wanted = words.trim();
@@ -177,7 +177,7 @@ function seek(words: string, before: ReadonlySet<number>): void {
   client?.send({ type: 'search', id, words: wanted });
 }
 
-/** The rollouts of these rows, from the file, or from those looked at last; what cannot be read now is asked for again next time. */
+/** The rollouts of these rows, from memory or from the file. Rows that can't be read now are tried again at the next call. */
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
   const known = read;
   const missing = rows.filter((row) => !known.has(row));
@@ -190,7 +190,7 @@ export async function readRows(rows: readonly number[]): Promise<readonly ReadRo
   return answers;
 }
 
-/** Whether these rows can be asked for: they are there, or all are that will ever be. */
+/** Whether these rows can be read: they have arrived, or reading is over. */
 export function areReadable({ reading }: Pick<RolloutsState, 'reading'>, rows: readonly number[]): boolean {
   return reading === null || rows.every((row) => row < table.rows);
 }

@@ -22,20 +22,20 @@ import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { SILENT_WORDS } from './workerWatch.ts';
 
-const CONFIGURE_MS = 60; // a dragged slider speaks this often
+const CONFIGURE_MS = 60; // while a slider is dragged, its value is sent this often
 const MORE_UPDATES = 50;
 
 let client: RunClient | null = null;
 let fenced = false; // see `fence`
-let facts: Facts | null = null; // a person's own
-let environment: EnvironmentFile | null = null; // that the person wrote, or has agreed to run
-let brought: OwnData = { facts: null, environment: null }; // by the run that was asked for last
-let base: PickedModel | null = null; // the checkpoint that runs on one put adapters beside
-let resuming: Resuming | null = null; // asked for, not there yet
-let waiting: Resuming | null = null; // for the checkpoint that it learns beside
+let facts: Facts | null = null; // the person's own facts, for the next run
+let environment: EnvironmentFile | null = null; // the person's own environment for the next run: written here, or run on request
+let brought: OwnData = { facts: null, environment: null }; // facts and environment of the run that was started last
+let base: PickedModel | null = null; // the checkpoint for runs that train adapters
+let resuming: Resuming | null = null; // a saved run that is being opened
+let waiting: Resuming | null = null; // a saved run that needs its checkpoint first
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Starts training, or goes on with it. */
+/** Starts or continues training. */
 export function run(): void {
   const { session, finished, update } = useLive.getState();
   if (session === 'ready') {
@@ -62,12 +62,12 @@ export function pause(): void {
 export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') begin(false);
   else sendChanges();
-  if (useLive.getState().session === 'none') return; // nothing could begin
+  if (useLive.getState().session === 'none') return; // nothing could be started
   useLive.setState({ running: false, stepping: true });
   send({ type: 'step', scale });
 }
 
-/** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
+/** Starts a fresh run with the knobs that the page shows. The current run stays until the new one is known to be possible. */
 export function start(running: boolean): void {
   [resuming, waiting] = [null, null];
   const { begun: config, changes } = addressed(useConfig.getState());
@@ -83,12 +83,12 @@ const NO_ENVIRONMENT: Problem = {
   ...{ fatal: false, fields: [], cause: 'needs-environment' },
 };
 
-/** Goes on from a checkpoint, paused unless told otherwise; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
+/** Continues from a checkpoint, paused unless `running`. The current run stays until this is known to be possible. `from`: where the run was saved. */
 export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = false): void {
   const { checkpoint } = run;
-  if (!checkpoint) return; // it can only be looked at
+  if (!checkpoint) return; // without a checkpoint the run can only be viewed
   resuming = { ...from, run };
-  if (run.environment) setEnvironment(run.environment); // a reset begins on it again
+  if (run.environment) setEnvironment(run.environment); // a reset uses it again
   const own = { facts: run.facts ?? facts, environment };
   const kept = run.batches.at(-1);
   launch({
@@ -102,7 +102,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
   });
 }
 
-/** What goes along with a run of these knobs of all that a person brought. */
+/** The person's own data that a run with these knobs needs. */
 const broughtTo = ({ env }: RunConfig, own: OwnData) => ({
   ...(own.facts && { facts: own.facts }),
   ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
@@ -117,27 +117,27 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   const server = serverNamed(brought.environment) ?? useLive.getState().server; // from now on
   useLive.setState({ session, running: command.run, stepping: false, problem: null, server });
   own.send({ type: 'start', guarded: true, ...command });
-  own.send({ type: 'hold', update: useSelection.getState().held }); // an address may hold one that is yet to come
+  own.send({ type: 'hold', update: useSelection.getState().held }); // the address may ask for an update that is still to come
 }
 
-/** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
+/** Causes a failure, for tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for unknown names. */
 export function inject(wanted: string, at = 'now'): void {
   const fault = FAULTS.find((each) => each === wanted);
   if (!fault) throw new RangeError(`inject: “${wanted}” isn’t a fault. Use ${FAULTS.join(' or ')}.`);
   const moment = MOMENTS.find((each) => each === at);
   if (!moment) throw new RangeError(`inject: “${at}” isn’t a moment. Use ${MOMENTS.join(' or ')}.`);
-  client ??= spawn(); // one that is to fail while it starts
+  client ??= spawn(); // the failure may be meant for the start of a run
   send({ type: 'inject', fault, moment });
 }
 
-/** Ends a worker that does not answer; what it has handed out last can be recovered. */
+/** Ends a worker that doesn't answer. The last state that it sent can be recovered. */
 export function endWorker(): void {
   if (!client) return;
   end('You stopped the training worker.');
   useLive.setState({ session: 'failed', running: false });
 }
 
-/** Ends a run that is being opened, and the worker with it: a file may keep it busy for as long as it likes. A saved run stays saved. */
+/** Cancels a run that is being opened. This ends the worker, because a file could keep it busy forever. A saved run stays saved. */
 export function cancelStart(): void {
   if (useLive.getState().session !== 'starting') return;
   flush();
@@ -146,18 +146,18 @@ export function cancelStart(): void {
   useLive.setState({ session: 'none', running: false, stepping: false, phase: 'idle', problem: null });
 }
 
-/** What runs begun from now on ask about, where they ask about a person's own facts. */
+/** Sets the person's own facts for the next runs. */
 export function setFacts(own: Facts | null): void {
   facts = own;
 }
 
-/** What runs begun from now on train on, where that is an environment that a person wrote: it is run as soon as one begins. */
+/** Sets the person's own environment for the next runs. Its program runs as soon as such a run starts. */
 export function setEnvironment(own: EnvironmentFile): void {
   environment = own;
   useLive.setState({ ownEnvironment: environmentTitle(own) });
 }
 
-/** Goes on, running, with another text of the environment that failed: from where the run is paused, else from the start. It is run. */
+/** Continues with a new version of the environment that failed, from the paused update or else from the start. The program runs. */
 export function continueWithEnvironment(file: EnvironmentFile): void {
   setEnvironment(file);
   const paused = latestCheckpoint() ?? resuming?.run ?? null;
@@ -165,26 +165,26 @@ export function continueWithEnvironment(file: EnvironmentFile): void {
   else start(true);
 }
 
-/** The environment that a person wrote and runs begun from now on train on; null before the first. */
+/** The person's own environment for the next runs; null if none is set. */
 export const nextEnvironment = (): EnvironmentFile | null => environment;
 
-/** The checkpoint that runs begun from now on put adapters beside, where they learn beside one. */
+/** Sets the checkpoint for the next runs that train adapters. */
 export function setModel(given: PickedModel): void {
   base = given;
 }
 
-/** That checkpoint; null before the first. */
+/** The checkpoint for the next runs that train adapters; null if none is set. */
 export const nextModel = (): PickedModel | null => base;
 
-/** The saved run that was asked for and waits for the checkpoint that it learns beside. */
+/** The saved run that waits until the checkpoint of its adapters is opened; null if none does. */
 export const pendingRun = (): Resuming | null => waiting;
 
-/** Back to update 0, not running. @public */
+/** Goes back to update 0, paused. @public */
 export function reset(): void {
   if (useLive.getState().session !== 'none') start(false);
 }
 
-/** Tells the reward model what a person thinks of two rollouts of one prompt. */
+/** Tells the reward model which of two rollouts of a prompt a person prefers. */
 export function prefer(better: Attempt, worse: Attempt): void {
   send({ type: 'prefer', better, worse });
 }
@@ -210,13 +210,13 @@ export function convert(task: FolderTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));
 }
 
-/** While it is on, each stage of an update waits for the device, so that the time measured for a stage is its own. */
+/** While it is on, each stage of an update waits for the device, so the time of a stage covers only its own work. */
 export function fence(on: boolean): void {
   fenced = on;
   send({ type: 'fence', on });
 }
 
-/** Has the run time its kernels and report on them. This does not change the run. */
+/** Makes the run time its kernels and report the times. This does not change the run. */
 export function measure(): Promise<Answer> {
   return pose((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
 }
@@ -235,7 +235,7 @@ function spawn(): RunClient {
   return made;
 }
 
-/** What the page makes of an event is in `runEvents.ts`; here is what the engine does with it. */
+/** Updates the engine's own state after an event. `runEvents.ts` updates the stores. */
 function receive(event: ForwardedEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event);
   else applyEvent(event, resuming, brought);
@@ -282,7 +282,7 @@ function sendChanges(): void {
   send({ type: 'configure', changes });
 }
 
-/** Sends live knobs as they move and catches up when the page is shown again. Returns a function that ends all. */
+/** Sends live knobs while they change, and redraws when the page becomes visible again. Returns a function that stops both. */
 export function bindEngine(): () => void {
   const stopConfig = useConfig.subscribe((state, before) => {
     if (state.wanted === before.wanted || !state.applied) return;
@@ -294,7 +294,7 @@ export function bindEngine(): () => void {
   const stopHeld = useSelection.subscribe((state, before) => {
     const { held } = state;
     if (held === before.held) return;
-    flush({ atOnce: true }); // who asks for a batch need not wait for it
+    flush({ atOnce: true }); // a component that asks for the batch should find it at once
     send({ type: 'hold', update: held });
     if (held !== null && isElsewhere(held)) void fetchBatch(held, ask).then(() => flush({ atOnce: true }));
   });

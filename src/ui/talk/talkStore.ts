@@ -7,52 +7,52 @@ import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/** A task that was asked; with the same luck the environment's dice fall the same again, with the same take the agent's draws. */
+/** A task that was asked. The same `luck` gives the same random events in the environment, the same `take` the same draws of the agent. */
 interface Asked {
   readonly task: AskedTask;
   readonly luck: number;
   readonly take: number;
 }
 
-/** What one voice said of a task, to its end. */
+/** A task as one version of the agent (a voice) played it, to the end. */
 export interface SpokenTurn {
   readonly asked: Asked;
   readonly source: Source;
   readonly rollout: Rollout;
-  readonly update: number; // of the weights that spoke; 0: before training
-  readonly judged: boolean; // the environment knows what is right
-  readonly taken: { readonly position: number } | null; // where a person chose the word
+  readonly update: number; // of the agent's weights; 0: before training
+  readonly judged: boolean; // whether the environment knows the right answer
+  readonly taken: { readonly position: number } | null; // the place where a person chose the word
 }
 
-/** A token that is looked at. */
+/** The selected token. */
 export interface TokenAt {
   readonly voice: Voice;
   readonly t: number;
 }
 
 interface TalkState {
-  readonly run: number; // that it is a talk with; 0: with none yet
-  readonly form: AskForm | null | undefined; // null: tasks have no words here; undefined: not known yet
+  readonly run: number; // the run of the agent; 0: none yet
+  readonly form: AskForm | null | undefined; // null: tasks can't be worded here; undefined: not known yet
   readonly by: 'words' | 'number';
-  readonly words: readonly string[]; // one for each blank
+  readonly words: readonly string[]; // the text of each blank
   readonly seed: number;
   readonly sampling: TalkSampling;
   readonly said: Readonly<Partial<Record<Voice, SpokenTurn>>>;
-  readonly shown: number; // tokens of the agent that are shown, in each voice
-  readonly flowing: boolean; // they come by themselves
+  readonly shown: number; // how many tokens of the agent are shown, in each voice
+  readonly flowing: boolean; // whether more tokens appear by themselves
   readonly looked: TokenAt | null;
-  readonly asking: boolean; // an answer is awaited
+  readonly asking: boolean; // whether an answer is being waited for
   readonly problem: string | null;
 }
 
-const SEEDS = 2 ** 31; // tasks of training have these
+const SEEDS = 2 ** 31; // the seeds of training tasks are below this
 const anySeed = () => Math.floor(Math.random() * SEEDS);
 
 const NOTHING_SAID = {
   ...{ said: {}, shown: 0, flowing: false, looked: null, asking: false, problem: null },
 } as const satisfies Partial<TalkState>;
 
-/** The talk under way; it stays when another screen is opened. */
+/** The current talk. It stays when another screen is opened. */
 export const useTalk = create<TalkState>()(() => ({
   run: 0,
   form: undefined,
@@ -63,14 +63,14 @@ export const useTalk = create<TalkState>()(() => ({
   ...NOTHING_SAID,
 }));
 
-let questions = 0; // counts them: only the newest is waited for
-let takes = 0; // another number, other draws
-let last: { readonly asked: Asked; readonly sampling: TalkSampling } | null = null; // that was asked, of this run
-let lastForm: TalkState['form']; // what was typed stays where tasks are worded the same
+let questions = 0; // number of the newest question; older answers are ignored
+let takes = 0; // each number gives other draws
+let last: { readonly asked: Asked; readonly sampling: TalkSampling } | null = null; // the last task asked of this run
+let lastForm: TalkState['form']; // if the next run has the same form, the typed text stays
 
 /**
- * Begins a talk with the run that is there, and asks how tasks are worded in its environment. With the same run the talk goes on;
- * what another run said is forgotten, for its rollouts cannot be asked about any more.
+ * Begins a talk with the current run, and asks how a person can word a task in its environment. With the same run the talk continues.
+ * Answers of another run are dropped, because questions about its rollouts can't be answered any more.
  */
 export async function talkWith(run: number): Promise<void> {
   const { run: before, form: known } = useTalk.getState();
@@ -91,8 +91,8 @@ export async function talkWith(run: number): Promise<void> {
 }
 
 /**
- * Has both voices play the task as it is worded; where nothing was learned yet there is one. The task that was asked last meets the same
- * draws again: what was said before training is said once more, and what differs now was learned.
+ * Lets both voices play the task; before the first update there is only one voice. The task that was asked last gets the same
+ * draws again. So the agent before training repeats itself, and any difference of the other one comes from training.
  */
 export function ask(): Promise<void> {
   const { by, words, seed, sampling } = useTalk.getState();
@@ -103,13 +103,13 @@ export function ask(): Promise<void> {
   return speak(asked, hasLearned() ? ['begun', 'now'] : ['now']);
 }
 
-/** Whether the run has other weights than it began with: after an update, or a step of imitation. */
+/** Whether the weights have changed since the start of the run, by an update or a step of imitation. */
 function hasLearned(): boolean {
   const { update, losses } = useLive.getState();
   return update > 0 || losses.length > 0;
 }
 
-/** The task that was said something of once more, with other draws. */
+/** Plays the last task again, with other draws. */
 export async function regenerate(): Promise<void> {
   const { said, sampling } = useTalk.getState();
   const spokeOf = said.now ?? said.begun;
@@ -119,7 +119,7 @@ export async function regenerate(): Promise<void> {
   await speak(asked, said.begun ? ['begun', 'now'] : ['now']);
 }
 
-/** Plays one voice on from a token that a person chose; not while an answer is awaited, which would be lost. */
+/** Lets one voice continue from a token that a person chose. Does nothing while an answer is being waited for, because that answer would be lost. */
 export async function playOn({ voice, t }: TokenAt, token: number): Promise<void> {
   const { said, asking } = useTalk.getState();
   const before = said[voice];
@@ -130,14 +130,14 @@ export async function playOn({ voice, t }: TokenAt, token: number): Promise<void
   await speak({ ...before.asked, take: ++takes }, [voice], { script: [...own, token], position: t, shown });
 }
 
-/** A word of a person's in a voice's mouth: what it said before, and where it is shown from. */
+/** A word that a person chose for a voice: the tokens before it, and the place from which the new text is shown. */
 interface Taken {
   readonly script: readonly number[];
   readonly position: number;
   readonly shown: Pick<TalkState, 'shown' | 'looked'>;
 }
 
-/** Asks the voices one after the other. What was said before stays until all have answered, and where any of them cannot. */
+/** Asks the voices one after the other. The old text stays until all have answered, and stays if one of them can't. */
 async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Promise<void> {
   const { sampling } = useTalk.getState();
   const own = ++questions;
@@ -149,7 +149,7 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
       const { task, luck, take } = asked;
       const script = taken?.script ?? [];
       const told = await question({ kind: 'talk', asked: task, luck, script, voice, sampling, take });
-      if (own !== questions) return; // another task was asked since, or another run began
+      if (own !== questions) return; // another task was asked meanwhile, or another run began
       const got = reply(told, 'talk');
       if (!got.ok) {
         useTalk.setState({ problem: got.message });
@@ -167,12 +167,12 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
   }
 }
 
-/** Tokens of the agent in what was said. */
+/** The number of the agent's tokens in a played task. */
 export function spoken({ source: { batch } }: SpokenTurn): number {
   return batch.roles.reduce((sum, role) => sum + Number(role === Role.action), 0);
 }
 
-/** How far a voice is shown with so many tokens of the agent: up to its next one, so what a tool answers comes at once. */
+/** The end of the shown text if `tokens` tokens of the agent are shown. It reaches up to the agent's next token, so a tool's answer appears at once. */
 export function shownUpTo({ source: { batch }, rollout }: SpokenTurn, tokens: number): number {
   let own = 0;
   for (let t = 0; t < rollout.words.length; t++) {
@@ -181,7 +181,7 @@ export function shownUpTo({ source: { batch }, rollout }: SpokenTurn, tokens: nu
   return rollout.words.length;
 }
 
-/** Tokens of the agent until every voice has finished its turn. */
+/** The number of the agent's tokens after which every voice has finished its turn. */
 export function turnEnd(said: readonly SpokenTurn[], tokens: number): number {
   return Math.max(
     tokens,
@@ -199,12 +199,12 @@ export function turnEnd(said: readonly SpokenTurn[], tokens: number): number {
   );
 }
 
-/** Another task by its number. */
+/** Chooses another task number at random. */
 export function anotherTask(): void {
   useTalk.setState({ by: 'number', seed: anySeed() });
 }
 
-/** The knobs of sampling that the run draws with. */
+/** The run's own sampling settings. */
 export function runSampling(): TalkSampling {
   const { applied, wanted } = useConfig.getState();
   const { temperature, topK, topP } = applied ?? wanted;

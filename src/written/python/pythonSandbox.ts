@@ -6,9 +6,9 @@ import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
 import { checkedReplies } from './checkedReplies.ts';
 import { receiveText, newTalkMemory, Place, sendText, type Talk, talkOf } from './sharedTalk.ts';
 
-/** A thread that Python runs in. */
+/** A thread that runs Python. */
 export interface PythonThread {
-  /** Fulfilled when Python answers; rejected where it can't be started. */
+  /** Resolves when Python is ready. Rejects if it can't be started. */
   readonly begun: Promise<void>;
   readonly end: () => void;
 }
@@ -16,26 +16,26 @@ export interface PythonThread {
 /** Starts a thread with Python in it that answers through this memory. */
 export type StartPython = (shared: SharedArrayBuffer) => PythonThread;
 
-/** How long Python may take, by the clock: it has no count of its work that would be the same on every machine. */
+/** Time limits. They are in milliseconds, because Python's work can't be counted in a way that is the same on every machine. */
 export interface PythonLimits {
-  readonly callMs: number; // of one call, before it is stopped at the line where it is
-  readonly loadMs: number; // of loading the file
-  readonly graceMs: number; // for being stopped, before the interpreter is ended
+  readonly callMs: number; // for one call; then it's stopped at its current line
+  readonly loadMs: number; // for loading the file
+  readonly graceMs: number; // for a stopped call to end; then the interpreter is ended
 }
 
 export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 3000 };
 
-/** Bytes of one list of replies, at most. */
+/** Largest size of a list of replies, in bytes. */
 const MOST_REPLY = 64e6;
 const INTERRUPT = 2; // SIGINT
-/** Ends the interpreter of a sandbox that nobody holds any more. */
+/** Ends the interpreter of a sandbox that was garbage-collected. */
 const abandoned = new FinalizationRegistry<Interpreter>((interpreter) => interpreter.end());
-/** The last interpreter whose sandbox was given back. It starts in seconds, so the next sandbox of the same file takes it over. */
+/** The interpreter of the last closed sandbox. Starting one takes seconds, so the next sandbox of the same file reuses it. */
 let spare: { readonly start: StartPython; readonly code: string; readonly interpreter: Interpreter } | null = null;
 
 /**
- * Loads a Python environment into an interpreter of its own: the file's module is new each time, the standard library's modules may be
- * those of an earlier sandbox of the same file. Throws EnvironmentFileError where the file fails as it is loaded.
+ * Loads a Python environment into an interpreter of its own. The file's module is new each time; modules of the standard library may come
+ * from an earlier sandbox of the same file. Throws EnvironmentFileError if loading the file fails.
  */
 export async function openPythonSandbox(
   start: StartPython,
@@ -102,7 +102,7 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
   close: 'The end of an episode',
 };
 
-/** What the request was that the interpreter did not come back from. */
+/** Describes the request during which the interpreter ended. */
 function whereOf(requests: readonly Request[], { served }: Interpreter): string {
   const request = requests[Math.min(served, requests.length) - 1];
   return WHERE[request?.op ?? 'call'];
@@ -125,13 +125,13 @@ async function interpreterFor(start: StartPython, code: string): Promise<Interpr
   return new Interpreter(thread, talkOf('host', shared));
 }
 
-/** Why there is no interpreter any more, as the end of a sentence. */
+/** The reason why the interpreter ended, as the end of a sentence. */
 class EndedError extends Error {}
 
-/** A Python that is asked one thing after another, and ended where it does not answer. */
+/** A Python interpreter that gets one request after another, and is ended if it doesn't answer. */
 class Interpreter {
   ended: EndedError | null = null;
-  /** How many requests of the last list were begun. */
+  /** The number of requests begun in the last list. */
   served = 0;
   readonly #thread: PythonThread;
   readonly #talk: Talk;
@@ -146,7 +146,7 @@ class Interpreter {
     this.ended ??= why;
   }
 
-  /** Asks, and waits for what is said. Each of `steps` may take `ms`, then `graceMs` to be stopped. Throws EndedError where it is ended. */
+  /** Sends a request and waits for the reply. Each of `steps` may take `ms`, plus `graceMs` to stop. Throws EndedError if the interpreter has to be ended. */
   ask(what: object, steps: number, ms: number, graceMs: number): unknown {
     if (this.ended) throw this.ended;
     const { header } = this.#talk;

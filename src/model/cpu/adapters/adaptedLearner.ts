@@ -12,45 +12,45 @@ import { scoreValues, valuesBackward } from '../valueHead.ts';
 import { type TokenTree, tokenTrees, wantedOf } from './tokenTree.ts';
 import type { ValueHead } from './adaptedValueHead.ts';
 
-/** What a network said of a tree's targets. */
+/** A network's log-probabilities and entropies of a tree's targets. */
 export interface TargetScores {
   readonly logprobs: ArrayLike<number>; // (m)
   readonly entropies: ArrayLike<number>; // (m)
 }
 
-/** What a pass back begins with. */
+/** The gradients that a backward pass starts from. */
 export interface GivenGradients {
   readonly dlogprobs: Float64Array; // (m)
   readonly dentropies: Float64Array; // (m)
-  readonly dhidden: Real | null; // (n,d) from `zeros`: what else reads the hidden states; null where nothing does
+  readonly dhidden: Real | null; // (n,d), from `zeros`: gradient of everything else that reads the hidden states; null if nothing does
 }
 
-/** Runs behind a layer of a pass, or `within` one or the language head: lets the event loop run. */
+/** Called after each layer of a pass, and `within` a layer or the language head. Lets the event loop run. */
 export type Step = (within?: 'within') => Promise<void>;
 
-/** Passes over trees of tokens, wherever they run: forward, the language head at the targets, and back to gradients of adapters. */
+/** Passes over trees of tokens, on any device: forward, the language head at the targets, and backward to the gradients of the adapters. */
 export interface TreeNetwork {
   setGrammar(grammar: Grammar): void;
-  /** Runs a tree forward; what follows speaks of it. */
+  /** Runs a tree forward. The methods below then refer to this tree. */
   forward(tree: TokenTree, step: Step): Promise<void>;
-  /** What the network says of the tree's targets, after `forward`. */
+  /** Log-probabilities and entropies of the tree's targets. Call it after `forward`. */
   score(tree: TokenTree, temperature: number, step: Step): Promise<TargetScores>;
-  /** The hidden states (n,d) that the last `forward` left, and more behind them: what a value head reads. */
+  /** The hidden states (n,d) of the last `forward`, for a value head. The buffer may be longer than n·d. */
   hidden(): Promise<Real>;
-  /** Zeros (count,d), for `dhidden`; the next call may return the same. */
+  /** Zeros (count,d), for `dhidden`. The next call may return the same buffer. */
   zeros(count: number): Real;
-  /** From here on gradients add up from zero. */
+  /** Sets all gradients to zero. */
   clearGradients(): void;
   /**
-   * Adds to the gradients of all adapters that of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, and what `dhidden` means for them, after
-   * `forward`. The targets may be fewer than those that were scored.
+   * Adds to the gradients of all adapters the gradient of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, and the
+   * gradient through `dhidden`. Call it after `forward`. The targets may be fewer than the scored ones.
    */
   backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void>;
-  /** Adds the gradients since `clearGradients`, laid out as the adapters, to the pool, where they do not lie already. */
+  /** Adds the gradients since `clearGradients` to the pool, in the layout of the adapters. Does nothing if they are in the pool already. */
   addGradients(pool: Real): Promise<void>;
 }
 
-/** All that scoring and learning read and write. */
+/** Everything that scoring and learning read and write. */
 export interface AdaptedLearner {
   readonly network: TreeNetwork;
   readonly learned: Learned;
@@ -58,29 +58,29 @@ export interface AdaptedLearner {
   readonly math: LearningMath;
   readonly layers: number;
   readonly width: number; // d
-  readonly value: ValueHead | null; // reads hidden states where the batch lies
-  readonly most: number; // nodes of one pass
-  readonly share: boolean; // whether what rows begin with is run once
-  /** What the network still holds of the last scoring, where one pass did: the first step of learning goes on from it. */
+  readonly value: ValueHead | null; // reads hidden states in the memory that holds the batch
+  readonly most: number; // largest number of nodes in one pass
+  readonly share: boolean; // whether a beginning that several rows share is run only once
+  /** The tree of the last scoring, if one pass was enough. The network still holds its activations, so the first learning step can use them. */
   readonly scored: { tree: TokenTree | null; temperature: number };
-  /** Runs between two layers of a pass, and within them, told how much of the stage is done. */
+  /** Called between and within the layers of a pass, with the progress of the stage. */
   readonly between: (done: number, total: number) => Promise<void>;
 }
 
-/** Where scores of a batch go, (B,T). */
+/** The arrays (B,T) that scores of a batch are written to. */
 interface Scored {
   readonly logprobs: Real;
   readonly entropies: Real;
   readonly values: Real;
 }
 
-/** Counts layers of a stage as they are done. */
+/** A `Step` that counts the finished layers of a stage. */
 export function steps({ between }: AdaptedLearner, total: number): Step {
   let done = 0;
   return (within) => between(within ? done : done++, total);
 }
 
-/** Runs a tree, and writes log-probabilities and entropies of its targets, and values, at all their places. */
+/** Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their places in the batch. */
 async function scoreTree(
   { network, value, width }: AdaptedLearner,
   tree: TokenTree,
@@ -100,7 +100,7 @@ async function scoreTree(
   scoreValues(to.values, await network.hidden(), value.weight, value.bias, tree.values, width);
 }
 
-/** Log-probabilities and entropies of every token of the batch, and values where they are wanted, by the weights that are merged. */
+/** Log-probabilities and entropies of every token of the batch, and values if `values` asks for them, computed with the merged weights. */
 export async function scoreAll(
   learner: AdaptedLearner,
   temperature: number,
@@ -116,7 +116,7 @@ export async function scoreAll(
   scored.temperature = temperature;
 }
 
-/** What `scoreAll` left of the batch, if it is still there and as these rows want it; then log-probabilities are the old ones, bit for bit. */
+/** The tree that `scoreAll` left in the network, if it is still valid and covers exactly these rows. Log-probabilities then equal the old ones bit for bit. */
 function takeScored(
   { batch, scored, value }: AdaptedLearner,
   rows: Int32Array,
@@ -124,7 +124,7 @@ function takeScored(
   temperature: number,
 ): TokenTree | null {
   const { tree } = scored;
-  scored.tree = null; // what follows overwrites the room
+  scored.tree = null; // the next pass overwrites the activations
   if (!tree || scored.temperature !== temperature || rows.length !== batch.rows) return null;
   batch.logprobs.set(batch.oldLogprobs);
   batch.entropies.set(batch.oldEntropies);
@@ -132,7 +132,7 @@ function takeScored(
   return wantedOf(tree, wanted);
 }
 
-/** What a value head's targets mean for the hidden states (n,d); adds to its own gradients. */
+/** The gradient (n,d) of the value loss for the hidden states. Also adds to the value head's own gradients. */
 async function valueGradients(
   { network, batch, width }: AdaptedLearner,
   { weight, dweight, dbias }: ValueHead,
@@ -144,8 +144,8 @@ async function valueGradients(
 }
 
 /**
- * Gradients of the objective over the given rows, in `learned`, and what was measured on the way; changes no weight. Rows go through the network in as many passes
- * as fit; the gradient is that of all of them. The objective is computed where the batch lies. Weights that hold a NaN are not run.
+ * Computes the gradients of the objective over the given rows, into `learned`, and returns the measurements. Changes no weight. The rows
+ * go through the network in as many passes as memory needs, and the gradient is the sum of all passes. Weights with a NaN are not run.
  */
 export async function accumulateAdapted(
   learner: AdaptedLearner,
@@ -166,7 +166,7 @@ export async function accumulateAdapted(
   const wanted = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
   const scored = takeScored(learner, rows, wanted, temperature);
   const trees = scored ? [scored] : tokenTrees(batch, rows, wanted, most, share);
-  // every tree forward and back, all but the last forward twice
+  // every tree runs forward and backward; all but the last run forward twice
   const step = steps(learner, (scored ? 1 : 3 * trees.length - 1) * layers);
   if (!scored) for (const tree of trees) await scoreTree(learner, tree, temperature, batch, step);
   const parts = math.objective({ ...batch, valueMask }, rows, settings, batch);
