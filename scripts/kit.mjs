@@ -117,15 +117,15 @@ const README = `Rollout Playground: does its GPU engine work here, and how fast?
   ./run --quick      seconds instead of minutes for each part
   ./run --help       all options
 
-It needs Node 20.19 or newer (none where this folder has a file "node"), a GPU with a driver for Vulkan, Metal or Direct3D 12, and no
-network; nothing is sent anywhere. It takes ten to thirty minutes on a GPU and writes, into the folder you call it from,
+It needs Node 20.19 or newer (unless this folder has a file "node") and a GPU with a driver for Vulkan, Metal or Direct3D 12. It needs no
+network, and nothing is sent anywhere. It takes ten to thirty minutes on a GPU and writes, into the folder you call it from,
 
   adapter-report.json   everything that was measured
   adapter-report.txt    the same on one page
 
-Parts: the kernels against PyTorch's numbers (both sets), speed beside what the adapter can do at best, the tuner
+Parts: the kernels against PyTorch's numbers (both sets), speed compared with the adapter's limits, the tuner
 that picks kernels, three training runs, and devices lost in the middle of an update. Each runs in a process of its own with a limit of
-time. The exit code is 0 where all golden numbers are within bounds.
+time. The exit code is 0 if all reference numbers are within bounds.
 
 To share a report, open an issue in the project's repository and attach adapter-report.json. It holds the names of the GPU, CPU, operating
 system and Node, times and numbers, no paths and no names of people.

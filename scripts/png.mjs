@@ -33,7 +33,7 @@ export function pixelsOf(png) {
   const chunks = [...chunksOf(png)];
   const header = chunks.find(({ type }) => type === 'IHDR')?.data;
   if (!header || header.subarray(8).compare(Buffer.from([8, 2, 0, 0, 0])) !== 0)
-    throw new Error('The picture is no PNG of 8-bit RGB.');
+    throw new Error('The picture is not a PNG of 8-bit RGB.');
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const packed = inflateSync(Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)));
   const rows = withoutDifferences(packed, width * BYTES, height);

@@ -14,7 +14,7 @@ export function verdictOf({ status, report, own }) {
   if (status !== 0) return { line, code: status ?? 1 };
   if (!own || skipped === 0) return { line, code: 0 };
   return {
-    line: `${line}. The environment has every package that is asked for, so none may be skipped: mend what skips.`,
+    line: `${line}. The environment has every package, so no test may be skipped. Fix the test that skips.`,
     code: 1,
   };
 }
@@ -28,7 +28,7 @@ export function verdictOf({ status, report, own }) {
 export function installFailure(list, reachable) {
   return reachable()
     ? {
-        why: `the packages of ${list} could not be installed, though the package registry answers: mend the list; the reason stands above.`,
+        why: `the packages of ${list} could not be installed, although the package registry answers. Fix the list; the reason is above.`,
         excused: false,
       }
     : { why: `the package registry cannot be reached, so ${list} could not be installed.`, excused: true };

@@ -7,7 +7,7 @@ import { FileError, fileError } from './files.ts';
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;
-  if (!found.isFile()) throw new FileError(`${file} cannot be read: it is no file; want one.`);
+  if (!found.isFile()) throw new FileError(`${file} cannot be read: it isn’t a file. Name a file.`);
   const read = (begin: number, end: number): Promise<Uint8Array> => {
     try {
       const bytes = new Uint8Array(end - begin);

@@ -57,7 +57,7 @@ async function main(args: readonly string[]): Promise<number> {
     },
   });
   console.log(await files.write(tableOf(plan, results)));
-  if (stop.signal.aborted) say('Stopped. The same command goes on with the runs that are missing.');
+  if (stop.signal.aborted) say('Stopped. Run the same command again to train the missing runs.');
   else if (failed > 0) say(`${failed} of ${left} runs failed. The same command tries them again.`);
   return failed > 0 || stop.signal.aborted ? 1 : 0;
 }

@@ -46,7 +46,7 @@ export function callerPath(file: string): string {
 export async function readWhole(file: string, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const found = await stat(file);
-    if (!found.isFile()) throw new FileError(`${shown(file)} cannot be read: it is no file; want one.`);
+    if (!found.isFile()) throw new FileError(`${shown(file)} cannot be read: it isn’t a file. Name a file.`);
     if (found.size > most) {
       throw new FileError(
         `${shown(file)} cannot be read: it has ${(found.size / 1e6).toFixed(1)} MB; want at most ${most / 1e6} MB.`,
@@ -122,7 +122,7 @@ export async function writeWhole(
   content: string | Uint8Array | AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const there = await stat(file).catch(() => null);
-  if (there && !there.isFile()) throw new FileError(`${shown(file)} cannot be written: it is no file; want one.`);
+  if (there && !there.isFile()) throw new FileError(`${shown(file)} cannot be written: it isn’t a file. Name a file.`);
   const beside = `${file}.${process.pid}.tmp`;
   try {
     const handle = await open(beside, 'w');

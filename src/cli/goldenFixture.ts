@@ -58,7 +58,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
   const model = jsonObject(`${name}: config`, config);
   const hyper = jsonObject(`${name}: hyper`, hyperText);
   const problem = shapeProblem({ tensors }, model, hyper, Number(steps));
-  if (problem !== null) throw new Error(`${name}: ${problem}. Write the fixture anew, as test/golden/README.md says.`);
+  if (problem !== null) throw new Error(`${name}: ${problem}. Make the fixture again, as test/golden/README.md says.`);
   const [rows = 0, length = 0] = tokens.shape;
   const h = hyper as unknown as Hyper;
   const tensor = (key: string) => {

@@ -24,7 +24,7 @@ export function jsonObject(what: string, text: string): JsonRecord {
   } catch {
     // told below
   }
-  throw new Error(`${what} is no JSON object; write the fixture anew.`);
+  throw new Error(`${what} isn’t a JSON object. Make the fixture again.`);
 }
 
 /** The first thing in a policy fixture that is not as test/golden/README.md says; null where all is. */
@@ -40,22 +40,22 @@ export function shapeProblem(
   const m = config as unknown as ModelConfig;
   if (m.num_hidden_layers > MOST.layers)
     return `config.num_hidden_layers is ${m.num_hidden_layers}; want ${MOST.layers} at most`;
-  for (const name of SWITCHES) if (typeof config[name] !== 'boolean') return `config.${name} is no true or false`;
+  for (const name of SWITCHES) if (typeof config[name] !== 'boolean') return `config.${name} isn’t true or false`;
   for (const name of ['rms_norm_eps', 'rope_theta']) {
-    if (!isNumber(config[name]) || !(config[name] > 0)) return `config.${name} is no number above 0`;
+    if (!isNumber(config[name]) || !(config[name] > 0)) return `config.${name} isn’t a number above 0`;
   }
   if (m.num_attention_heads % m.num_key_value_heads !== 0 || m.head_dim % 2 !== 0 || m.head_dim > 64) {
     return 'config asks for heads that do not fit together';
   }
-  for (const name of HYPER) if (!isNumber(hyper[name])) return `hyper.${name} is no number`;
+  for (const name of HYPER) if (!isNumber(hyper[name])) return `hyper.${name} isn’t a number`;
   for (const [name, field] of [
     ['kl_estimator', FIELDS.klEstimator],
     ['loss_aggregation', FIELDS.aggregation],
   ] as const) {
     if (!field.choices.some((choice) => choice === hyper[name]))
-      return `hyper.${name} is none of ${field.choices.join(', ')}`;
+      return `hyper.${name} isn’t one of ${field.choices.join(', ')}`;
   }
-  if (!isCount(steps, MOST.steps)) return `adamw_steps is no whole number from 1 to ${MOST.steps}`;
+  if (!isCount(steps, MOST.steps)) return `adamw_steps isn’t a whole number from 1 to ${MOST.steps}`;
   return tensorProblem(tensors, m);
 }
 
@@ -81,7 +81,7 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
     if (!name.startsWith('batch.') && !name.startsWith('param.')) continue;
     if (values instanceof Int32Array) return `${name} is I32; want F32`;
     if (name.startsWith('batch.') && shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
-    if (!values.every(Number.isFinite)) return `${name} holds what is no number`;
+    if (!values.every(Number.isFinite)) return `${name} has a value that isn’t a number`;
   }
   return null;
 }
@@ -94,10 +94,10 @@ export type NumberTable = readonly (readonly number[])[];
 
 /** Cases of an `advantages` file. Throws, naming the file and the case, where one is not as test/golden/README.md says. */
 export function checkedCases(file: string, cases: unknown): void {
-  if (!Array.isArray(cases)) throw new Error(`${file}: cases is no list; write the fixture anew.`);
+  if (!Array.isArray(cases)) throw new Error(`${file}: cases isn’t a list. Make the fixture again.`);
   for (const [i, one] of (cases as unknown[]).entries()) {
     const problem = caseProblem(one);
-    if (problem !== null) throw new Error(`${file}: case ${i}: ${problem}; write the fixture anew.`);
+    if (problem !== null) throw new Error(`${file}: case ${i}: ${problem}. Make the fixture again.`);
   }
 }
 
@@ -106,11 +106,11 @@ function caseProblem(one: unknown): string | null {
   const { name, gamma, lambda, roles, rewards, values, groups, group_size: size, expect } = one;
   if (typeof name !== 'string' || !isNumber(gamma) || !isNumber(lambda)) return 'want a name, gamma and lambda';
   if (!isTable(roles) || roles.length < 1) return 'roles is no table';
-  if (!roles.flat().every((role) => [0, 1, 2, 3].includes(role))) return 'roles holds what is none of 0, 1, 2, 3';
+  if (!roles.flat().every((role) => [0, 1, 2, 3].includes(role))) return 'roles has a value other than 0, 1, 2, 3';
   const alike = (table: unknown) =>
     isTable(table) && table.map((r) => r.length).join() === roles.map((r) => r.length).join();
   if (!alike(rewards) || !alike(values)) return 'rewards or values are not of the shape of roles';
-  if (size !== undefined && !isCount(size, MOST.size)) return 'group_size is no whole number';
+  if (size !== undefined && !isCount(size, MOST.size)) return 'group_size isn’t a whole number';
   if (
     groups !== undefined &&
     !(Array.isArray(groups) && groups.length === roles.length && groups.every(Number.isInteger))
@@ -126,7 +126,7 @@ function caseProblem(one: unknown): string | null {
         return `expect.${estimator}.${table} is not of the shape of roles`;
     }
     if (want['turn_gamma'] !== undefined && !isNumber(want['turn_gamma']))
-      return `expect.${estimator}.turn_gamma is no number`;
+      return `expect.${estimator}.turn_gamma isn’t a number`;
   }
   return null;
 }

@@ -28,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
   const table = sweepTable(sweep, await files.read());
   const markdown = await files.write(table);
   console.log(asked.json ? sweepJson(table).trimEnd() : markdown);
-  if (stop.signal.aborted) say('Stopped. The same command goes on with the runs that are missing.');
+  if (stop.signal.aborted) say('Stopped. Run the same command again to train the missing runs.');
   for (const name of failed.slice(0, MOST_NAMED)) say(`failed: ${name}`);
   if (failed.length > 0) say(`${failed.length} of the runs failed. The same command tries them again.`);
   const missing = asked.only === 'table' ? table.planned - table.done : 0;

@@ -40,7 +40,7 @@ export function talkRecord(said: TalkAnswer) {
 
 function read({ said: batch, vocabulary }: TalkAnswer) {
   const [episode] = batch.episodes;
-  if (!episode) throw new RangeError('saidLines: got a batch without an episode; want one row.');
+  if (!episode) throw new RangeError('talkLines: the batch has no episode. Pass one row.');
   const tokens = Array.from(batch.tokens.subarray(0, batch.lengths[0]));
   const words = tokens.map((id) => visible(episode.names.get(id) ?? vocabulary[id] ?? `#${id}`));
   return { batch, episode, words };

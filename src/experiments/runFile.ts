@@ -26,6 +26,6 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
 
 function sentenceOf(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');
-  if (error instanceof SyntaxError) return 'got text that is no JSON; want the file as it was written.';
+  if (error instanceof SyntaxError) return 'got text that isn’t JSON; want the file as it was written.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -46,7 +46,7 @@ export async function openShards(
     if (!source)
       throw wrong(
         'weight_map',
-        typeof file === 'string' ? `${file}, no such file` : 'what is no file name',
+        typeof file === 'string' ? `${file}, no such file` : 'something that isn’t a file name',
         'a file of the folder',
       );
     for (const [name, tensor] of await openSafetensors(source)) {

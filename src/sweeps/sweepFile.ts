@@ -46,7 +46,7 @@ export function parseSweep(text: string): Sweep {
     value = JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
-    throw new ConfigError([`file: got text that is no JSON (${why}); want an object. Compare examples/sweep.json.`]);
+    throw new ConfigError([`file: got text that isn’t JSON (${why}); want an object. Compare examples/sweep.json.`]);
   }
   const judge = new Judge();
   const sweep = judge.sweep(value);

@@ -26,9 +26,9 @@ function withHeader(change: (text: string) => string): ArrayBuffer {
 test.each<[string, (text: string) => string, RegExp]>([
   ['a model of endless layers', (h) => h.replace(/\\"num_hidden_layers\\": ?\d+/, '\\"num_hidden_layers\\": 65000'), /num_hidden_layers is 65000; want 64 at most/],
   ['no width', (h) => h.replace(/\\"hidden_size\\": ?\d+/, '\\"hidden_size\\": null'), /config\.hidden_size is null; want a whole number/],
-  ['endless steps', (h) => h.replace(/"adamw_steps": ?"\d+"/, '"adamw_steps":"9999999"'), /adamw_steps is no whole number from 1 to 1000/],
-  ['an aggregation nobody knows', (h) => h.replace('token-mean', 'token-mode'), /hyper\.loss_aggregation is none of token-mean/],
-  ['a config that is no JSON', (h) => h.replace(/"config": ?"\{/, '"config":"['), /config is no JSON object/],
+  ['endless steps', (h) => h.replace(/"adamw_steps": ?"\d+"/, '"adamw_steps":"9999999"'), /adamw_steps isn’t a whole number from 1 to 1000/],
+  ['an aggregation nobody knows', (h) => h.replace('token-mean', 'token-mode'), /hyper\.loss_aggregation isn’t one of token-mean/],
+  ['a config that is no JSON', (h) => h.replace(/"config": ?"\{/, '"config":"['), /config isn’t a JSON object/],
 ])('a fixture with %s is refused by its name', (_name, change, message) => {
   expect(change(header)).not.toBe(header);
   expect(() => parseGolden('x.safetensors', withHeader(change))).toThrow(message);
@@ -41,7 +41,7 @@ function reads(read: () => unknown): boolean {
     read();
     return true;
   } catch (error) {
-    if (!(error instanceof Error) || !/^x(?:: | is )[^\n]{10,}$/.test(error.message)) throw error;
+    if (!(error instanceof Error) || !/^x(?:: | isn’t )[^\n]{10,}$/.test(error.message)) throw error;
     return false;
   }
 }

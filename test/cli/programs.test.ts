@@ -75,9 +75,9 @@ test('a file is written whole or what was there stays, and nothing else is left'
   await expect(writeWhole(path.join(folder, 'none', 'x'), '')).rejects.toThrow(
     /none\/x cannot be written: there is no such/,
   );
-  await expect(writeWhole(path.join(folder, 'bad'), '')).rejects.toThrow(/bad cannot be written: it is no file/);
-  await expect(writeWhole('/dev/full', '')).rejects.toThrow(/full cannot be written: it is no file/); // and it is still there
-  await expect(readWhole('/dev/full')).rejects.toThrow(/cannot be read: it is no file/);
+  await expect(writeWhole(path.join(folder, 'bad'), '')).rejects.toThrow(/bad cannot be written: it isn’t a file/);
+  await expect(writeWhole('/dev/full', '')).rejects.toThrow(/full cannot be written: it isn’t a file/); // and it is still there
+  await expect(readWhole('/dev/full')).rejects.toThrow(/cannot be read: it isn’t a file/);
   await expect(readWhole(file, 3)).rejects.toThrow(/has 0\.0 MB; want at most/);
   await expect(writableFolder(file)).rejects.toThrow(/a file of that name is in the way/);
   expect(readdirSync(folder).filter((name) => name.includes('.tmp'))).toEqual([]);

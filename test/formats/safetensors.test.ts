@@ -135,7 +135,7 @@ test.each<readonly [unknown, string]>([
   [{}, 'weight_map: none'],
   [[], 'weight_map: none'],
   [{ weight_map: { w: 'other.safetensors' } }, 'weight_map: other.safetensors, no such file'],
-  [{ weight_map: { w: 3 } }, 'weight_map: what is no file name'],
+  [{ weight_map: { w: 3 } }, 'weight_map: something that isn’t a file name'],
   [{ weight_map: { v: 'w.safetensors' } }, 'w: it in w.safetensors'],
   [{ weight_map: { w: 'w.safetensors', v: 'w.safetensors' } }, 'v: no such tensor in its file'],
 ])('an index %j of shards is refused: %s', async (index, found) => {

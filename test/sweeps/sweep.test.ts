@@ -151,7 +151,7 @@ test('the example that is shipped reads', () => {
 
 // prettier-ignore
 test.each<[string, object | string, RegExp]>([
-  ['text', '{"grid":', /^file: got text that is no JSON \(.*\); want an object\./],
+  ['text', '{"grid":', /^file: got text that isn’t JSON \(.*\); want an object\./],
   ['a list', '[1]', /^file: got a list; want an object\./],
   ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: got a part; want some of preset, set, .*Take it out\./],
   ['a __proto__', '{"grid":{},"__proto__":{"preset":"x"}}', /^__proto__: got a part; want some of/],

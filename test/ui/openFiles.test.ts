@@ -109,7 +109,7 @@ test('what does not read is told by file; runs that are there keep their place w
     placed('x/c.json', '{}'),
   ]);
   expect(useOpened.getState().problems).toEqual([
-    expect.stringMatching(/^x\/b\.json: got text that is no JSON/),
+    expect.stringMatching(/^x\/b\.json: got text that isn’t JSON/),
     expect.stringMatching(/^x\/bad\.jsonl: line 2: got update 0 after 1/),
     expect.stringMatching(/^x\/c\.json: got JSON that is no result of a sweep/),
   ]);
