@@ -113,7 +113,7 @@ export const FIELDS = {
   filterScaling: { label: 'Scale after filter', group: 'rollout', when: 'next', default: 'none', choices: ['none', 'linear', 'sqrt'] },
   prompts: { label: 'Prompts', group: 'rollout', when: 'restart', default: 16, min: 1, max: 1024, integer: true },
   groupSize: { label: 'Group size', group: 'rollout', when: 'restart', default: 8, min: 1, max: 64, integer: true },
-  luck: { label: 'Luck', group: 'rollout', when: 'next', default: 'own', choices: ['own', 'group'] },
+  luck: { label: 'Randomness', group: 'rollout', when: 'next', default: 'own', choices: ['own', 'group'] },
   temperature: { label: 'Temperature τ', group: 'rollout', when: 'next', default: 1, min: 0.05, max: 5 },
   topK: { label: 'Top-k', group: 'rollout', when: 'next', default: 0, min: 0, max: 1024, integer: true },
   topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },

@@ -1,29 +1,29 @@
 import type { PlayedBatch } from '../domain/batch.ts';
 
 /**
- * Tasks as the policy plays them after an update (0: before training), a row each. A task meets the same draws after every update:
- * what differs between two plays was learned.
+ * Tasks as the policy plays them after an update (0: before training), one in each row. A task gets the same random draws after every
+ * update, so any difference between two plays comes from training.
  */
 export interface RecordedPlays {
   readonly update: number;
   readonly batch: PlayedBatch;
 }
 
-/** Tasks that a recording follows through training. */
+/** Number of tasks that a recording follows through training. */
 const MOST_FOLLOWED = 3;
 
-/** Turns that a play is best watched in. */
+/** The number of turns that is best to watch. */
 const TURNS = 4;
 
-/** Tasks that a recording holds as the trained agent plays them, beside those. */
+/** Number of other tasks of which a recording keeps only the play after training. */
 const MOST_MORE = 9;
 
 /** One task's plays, by update. */
 export type Course = readonly (readonly [update: number, play: PlayedBatch])[];
 
 /**
- * Of tasks that were played all along, those that a recording keeps. It follows the ones that show what was learned: not solved before
- * training, solved after it in few turns, and solved for good rather than by chance. Of the others it keeps the last play.
+ * Chooses the tasks that a recording keeps. It follows the tasks that show learning best: not solved before training, solved after it in
+ * few turns, and solved reliably in the last third of the plays. Of other tasks it keeps only the last play.
  */
 export function instructivePlays(courses: readonly Course[]): readonly RecordedPlays[] {
   const followed = courses
@@ -44,7 +44,7 @@ function solved(play: Course[number] | undefined): boolean {
   return play?.[1].episodes[0]?.success ?? false;
 }
 
-/** The smaller, the better a task shows what was learned: in some turns, for few may be luck and many are long to watch. */
+/** A small number means that a task shows learning well. A few turns are best: a very short success may be luck, and a long one takes long to watch. */
 function doubt(course: Course): number {
   const turns = course.at(-1)?.[1].episodes[0]?.turns ?? 0;
   const late = course.slice(-Math.ceil(course.length / 3));
@@ -52,7 +52,7 @@ function doubt(course: Course): number {
   return Math.abs(turns - TURNS) + 2 * missed + (turns < 2 ? 10 : 0);
 }
 
-/** Plays of a row each as the rows of one batch. */
+/** Several plays with one row each, as the rows of one batch. */
 function together(plays: readonly PlayedBatch[]): PlayedBatch {
   const length = Math.max(...plays.map(({ lengths }) => lengths[0] ?? 0));
   const rows = (of: (play: PlayedBatch) => ArrayLike<number>) =>

@@ -16,12 +16,12 @@ const NO_WEBGPU = 'There is no WebGPU here.';
 const WITH_WEBGPU = 'Set backend to auto or cpu, or use a browser and driver with WebGPU.';
 
 interface Beside {
-  readonly began: string | undefined; // kernels of a run that goes on
-  readonly base: BaseCheckpoint | null; // that adapters are learned beside
-  readonly under: (done: number, total: number) => void; // hears how far a stage of minutes has come
+  readonly began: string | undefined; // the kernels that a resumed run began with
+  readonly base: BaseCheckpoint | null; // the checkpoint that the run trains adapters for
+  readonly under: (done: number, total: number) => void; // gets the progress of a stage that takes minutes
 }
 
-/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no usable GPU. */
+/** Opens the policy on the configured backend. With 'auto' the host chooses the backend: the CPU if there is no usable GPU. */
 export async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
@@ -58,7 +58,7 @@ export async function openPolicy(
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });
     } catch (error) {
-      // a model too large for the adapter is refused, not moved: only the lack of a usable GPU leads to the CPU
+      // a model that is too large for the GPU is refused. Only a missing or unusable GPU leads to the CPU
       if (!(error instanceof NoGpuError)) throw error;
       reason = error.message;
     }
@@ -68,8 +68,8 @@ export async function openPolicy(
 }
 
 /**
- * Adapters beside a checkpoint, on the backend that the configuration asks for; with 'auto' on a GPU where there is one that is faster and that what they
- * need fits, else on the CPU, which says why.
+ * Opens the policy of a run that trains adapters, on the configured backend. With 'auto' it takes the GPU if there is one, it's faster, and
+ * the run fits. Otherwise it takes the CPU and says why.
  */
 async function besideBase(
   config: RunConfig,
@@ -87,7 +87,7 @@ async function besideBase(
     return yieldToEvents();
   };
   const onCpu = async (reason: string) => {
-    // brings kernels that only adapters need
+    // imported only here, because it has kernels that only adapters need
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/cpuAdaptedPolicy.ts');
     const { checkFits, trainingPlan } = await import('./trainingMemory.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));

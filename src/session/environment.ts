@@ -11,20 +11,20 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { Host } from './host.ts';
 import { factsFor } from './shippedFacts.ts';
 
-/** What an environment is made of beside its knobs. */
+/** Everything that an environment needs besides its knobs. */
 export interface EnvironmentSources {
-  readonly facts: Facts | null; // a person's own
-  readonly chatTokenizer: ChatTokenizerFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
-  readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // that a run puts adapters beside
+  readonly facts: Facts | null; // a person's own facts
+  readonly chatTokenizer: ChatTokenizerFiles | null; // of the saved run; null: the one of the shipped text model
+  readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // the checkpoint that the run trains adapters for
 }
 
-/** An environment, and the texts of the chat tokenizer that is spoken in it; null where words are, or the chat tokenizer is that of a checkpoint. */
+/** An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint. */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
   readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
-/** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, where a file is missing, and BaseNeededError where a checkpoint is. */
+/** Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is missing, and BaseNeededError if a checkpoint is missing. */
 export async function openEnvironment(
   config: RunConfig,
   { facts, chatTokenizer, base }: EnvironmentSources,
@@ -54,7 +54,7 @@ function withoutImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   ]);
 }
 
-/** What a run speaks: the chat tokenizer of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */
+/** The chat tokenizer of a run: from its saved files, or from the shipped text model; null if the agent uses words. Throws if a file is missing. */
 export async function chatTokenizerOf(
   config: RunConfig,
   own: ChatTokenizerFiles | null,
@@ -68,13 +68,13 @@ async function filesOf({ language }: RunConfig, own: ChatTokenizerFiles | null, 
   return language === 'words' ? null : (own ?? (await shippedChatTokenizer(shippedFile)));
 }
 
-const shipped = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>(); // the same texts each time
+const shipped = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>(); // read only once
 const open = new WeakMap<ChatTokenizerFiles, ChatTokenizer>();
 
 async function opened(files: ChatTokenizerFiles): Promise<ChatTokenizer> {
   const known = open.get(files);
   if (known) return known;
-  // tokenizers and templates are only loaded where text is spoken
+  // loads the code of tokenizers and templates only for runs in text
   const chatTokenizer = (await import('../text/chatTokenizer.ts')).openChatTokenizer(files);
   open.set(files, chatTokenizer);
   return chatTokenizer;

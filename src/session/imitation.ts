@@ -8,22 +8,23 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
 import { demonstrations, imitatedSteps } from '../rl/warmStart.ts';
 
-/** What the imitation of a run beside a checkpoint is made of. */
+/** The parts of the imitation stage of a run that trains adapters. */
 interface Imitation {
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly begun: RunConfig; // knobs that are turned on the way say nothing of demonstrations
-  readonly progress: Progress; // written after each step
+  readonly begun: RunConfig; // the knobs at the start; later changes don't affect demonstrations
+  readonly progress: Progress; // updated after each step
   readonly yieldToEvents: () => Promise<void>;
-  readonly over: () => Promise<void>; // called before the last step is told
+  readonly over: () => Promise<void>; // called before the event of the last step
 }
 
-/** Whether a run beside a checkpoint is shown demonstrations before it learns by reward. */
+/** Whether a run that trains adapters imitates demonstrations before RL. */
 export const isShown = ({ warmStart }: Pick<RunConfig, 'warmStart'>) => warmStart !== 'none';
 
 /**
- * The warm start of a run beside a checkpoint as the first stage of its training, where a step takes as long as an update elsewhere: a phase before
- * each step and `imitated` after it, when the run may be paused, stepped and saved as after an update. Goes on after the step that `progress` is at.
+ * The warm start of a run that trains adapters, as the first stage of its training, because each step takes as long as an update. Yields a
+ * phase before each step and `imitated` after it. Between steps the run can be paused, stepped and saved, as between updates. Continues
+ * after the step in `progress`.
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
   const { policy, env, begun, progress, yieldToEvents, over } = run;
@@ -41,7 +42,7 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
   }
 }
 
-/** The demonstrations of the step that an imitation is at, as it learns from them; null where it is over. */
+/** The demonstrations that the current step of imitation learns from; null after the last step. */
 export function shownNow({
   policy,
   env,

@@ -6,24 +6,24 @@ import { FormatError } from '../formats/formatProblem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
 import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
 
-/** Files of one folder by their paths inside it. */
+/** The files of one folder, by their paths in it. */
 export interface FolderFiles {
   readonly names: readonly string[];
   readonly sourceOf: (name: string) => ByteSource | null; // null: no such file
 }
 
-/** All that a folder's side files decide about prompts, as `AutoTokenizer` of Transformers reads them. */
+/** Everything that the files beside tokenizer.json decide about prompts, as `AutoTokenizer` of Transformers reads them. */
 export interface PromptFiles {
   readonly template: ChatTemplate | null; // null: the files have none
-  readonly added: readonly SideToken[]; // tokens that tokenizer.json need not have
-  readonly splitsSpecial: boolean; // special tokens written out in a text are text
+  readonly added: readonly SideToken[]; // tokens that may be missing in tokenizer.json
+  readonly splitsSpecial: boolean; // whether special tokens in a text are read as plain text
 }
 
-/** Larger side files are not read; none that is published comes near it. */
+/** Larger files are refused. No published file is nearly this large. */
 const MOST_SIDE = 1 << 26;
 const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
 
-/** A file of a folder, whole; null if there is none. Throws FormatError on one that is too large. */
+/** The whole content of a file; null if there is no such file. Throws FormatError if it's too large. */
 export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
   const source = sourceOf(name);
   if (!source) return null;
@@ -31,7 +31,7 @@ export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise
   throw new FormatError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
 }
 
-/** A JSON file of a folder; null if there is none, or one that is not an object. */
+/** A JSON file; null if there is no such file, or if it isn't an object. */
 export async function sideRecord(folder: FolderFiles, name: string): Promise<JsonRecord | null> {
   const bytes = await sideFile(folder, name);
   const value = bytes && readJson(name, bytes);
@@ -39,14 +39,15 @@ export async function sideRecord(folder: FolderFiles, name: string): Promise<Jso
 }
 
 /**
- * Reads what `apply_chat_template` consults beside tokenizer.json: tokenizer_config.json, special_tokens_map.json, added_tokens.json,
- * chat_template.jinja and additional_chat_templates. `padToken` is that of tokenizer.json. Throws FormatError, by file and place.
+ * Reads the files that `apply_chat_template` uses besides tokenizer.json: tokenizer_config.json, special_tokens_map.json,
+ * added_tokens.json, chat_template.jinja and additional_chat_templates. `padToken` comes from tokenizer.json. Throws FormatError with file
+ * and place.
  */
 export async function readPromptFiles(folder: FolderFiles, padToken: string | null): Promise<PromptFiles> {
   const config = (await sideRecord(folder, FILES.tokenizerConfig)) ?? {};
   const model = (await sideRecord(folder, FILES.config)) ?? {};
   const decoder = field(config, 'added_tokens_decoder');
-  // the older files count only where the newer key is missing, and then before the config
+  // the older files count only if the newer key is missing; they then take precedence over the config
   const map = isRecord(decoder) ? null : await sideRecord(folder, FILES.specialTokens);
   const old = isRecord(decoder) ? null : await sideRecord(folder, FILES.addedTokens);
   const settings = { ...(padToken !== null && { pad_token: padToken }), ...classTokens(config, model), ...config, ...map }; // prettier-ignore
@@ -67,7 +68,7 @@ const plainToken = (content: string, special: ReadonlySet<string>): SideToken =>
   ...{ content, special: special.has(content), normalized: !special.has(content) },
 });
 
-/** Tokens that a class of tokenizers has where no file names others. */
+/** Tokens that a tokenizer class has by default. */
 const CLASS_TOKENS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GPT2Tokenizer: { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>', unk_token: '<|endoftext|>' },
   Qwen2Tokenizer: { eos_token: '<|endoftext|>', unk_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
@@ -77,7 +78,7 @@ const CLASS_OF_MODEL: Readonly<Record<string, string>> = { qwen2: 'Qwen2Tokenize
 function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
   const kind = String(field(model, 'model_type'));
   const usual = Object.hasOwn(CLASS_OF_MODEL, kind) ? CLASS_OF_MODEL[kind] : '';
-  // what repositories of Qwen2 name is not believed
+  // Transformers ignores the names in Qwen2's repositories, too
   const named =
     kind === 'qwen2' ? usual : (field(config, 'tokenizer_class') ?? field(model, 'tokenizer_class') ?? usual);
   const name = typeof named === 'string' ? named.replace(/Fast$/, '') : '';
@@ -88,7 +89,7 @@ function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
 const contentOf = (value: unknown) => textOrNull(isRecord(value) ? field(value, 'content') : value);
 const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Every `…_token` of the settings: the standard ones, and those that a model has of its own (`image_token`). */
+/** Every `…_token` in the settings: the standard ones and a model's own (`image_token`). */
 function namedTokens(settings: JsonRecord): TemplateTokens {
   const own = field(settings, 'extra_special_tokens');
   const entries = Object.entries({ ...settings, ...(isRecord(own) && own) });
@@ -124,7 +125,7 @@ interface Sources {
 
 const ADDITIONAL = 'additional_chat_templates/';
 
-/** Templates in files of their own take the place of all that tokenizer_config.json has; there, one or several by name. */
+/** Templates in separate files replace all templates of tokenizer_config.json, which has one or several by name. */
 async function templateSources(folder: FolderFiles, given: unknown): Promise<Sources | null> {
   const read = async (name: string) => utf8(name, (await sideFile(folder, name)) ?? new Uint8Array());
   const byName = new Map<string, string>();
@@ -153,7 +154,7 @@ function namedTemplates(byName: ReadonlyMap<string, string>): NamedTemplates {
   return { ...(plain !== undefined && { default: plain }), ...(tools !== undefined && { tool_use: tools }) };
 }
 
-/** As Python reads a text: a byte order mark is a letter of it, and what is no UTF-8 is refused. */
+/** Decodes a text as Python does: a byte order mark stays in the text, and invalid UTF-8 is refused. */
 function utf8(file: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -164,7 +165,7 @@ function utf8(file: string, bytes: Uint8Array): string {
   }
 }
 
-/** The template of a GGUF file's keys, with one for tools where it has that; null where it has none. */
+/** The chat template of a GGUF file, with the one for tools if there is one; null if there is none. */
 export function ggufTemplate({ file, metadata }: GgufHeader): ChatTemplate | null {
   const key = 'tokenizer.chat_template';
   const byName = new Map<string, string>();

@@ -13,10 +13,10 @@ import type { WeightSource } from '../model/weightSource.ts';
 import type { OpeningWish } from '../wire/speakerMessages.ts';
 import type { TextCheckpoint } from './textCheckpoint.ts';
 
-/** Rows a person talks to. */
+/** A conversation needs one row. */
 const ROWS = 1;
 
-/** What opening a checkpoint takes, from the function that allocates; nothing is. Where there is no usable GPU, on the CPU. */
+/** The memory that a checkpoint needs when it's opened, computed by the code that allocates it. Allocates nothing. Without a usable GPU, the plan is for the CPU. */
 export async function memoryPlan(
   { opened }: TextCheckpoint,
   wish: OpeningWish,
@@ -81,16 +81,16 @@ async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length
   }
 }
 
-/** What is told while a model opens, and after. */
+/** Callbacks while a model opens, and afterwards. */
 export interface OpeningListener {
   readonly onRead: (bytes: number, of: number) => void;
-  readonly onLost: (reason: string) => void; // the GPU was taken away
-  readonly onMoved?: (plan: MemoryPlan) => void; // to the CPU
+  readonly onLost: (reason: string) => void; // the GPU was lost
+  readonly onMoved?: (plan: MemoryPlan) => void; // the model opens on the CPU instead
 }
 
 /**
- * Reads a checkpoint's weights and opens it for one text, on the CPU where the planned GPU turns out not to be usable; `onMoved` gets the new plan.
- * Throws BackendError where it does not fit, FormatError where its weights cannot be read.
+ * Reads a checkpoint's weights and opens it for one text. If the planned GPU turns out to be unusable, it opens on the CPU, and `onMoved`
+ * gets the new plan. Throws BackendError if the model doesn't fit, FormatError if its weights can't be read.
  */
 export async function openReadingModel(
   { opened }: TextCheckpoint,
@@ -112,7 +112,7 @@ export async function openReadingModel(
   return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
 }
 
-/** The same weights; `onRead` hears how many of their bytes were read. */
+/** The same weights. `onRead` gets the number of bytes read. */
 function watched(weights: WeightSource, onRead: (bytes: number, of: number) => void): WeightSource {
   const of = [...weights.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;

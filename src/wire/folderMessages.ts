@@ -7,64 +7,64 @@ import type { BaseMark } from '../domain/baseMark.ts';
 import type { MergedType } from '../domain/mergedTypes.ts';
 import type { PickedFile } from './readerMessages.ts';
 
-/** The files of a checkpoint that a person opened, and what people call it. */
+/** The files of a checkpoint that a person opened, and its name. */
 interface GivenFiles {
   readonly name: string;
   readonly files: readonly PickedFile[];
 }
 
-/** A run to be made a zip of, a zip or a folder's files to be made a run of, or a model whose size is to be told. No run under way hears of any of them. */
+/** A task about files: make a zip from a run, make a run from files, or compute a model's size. It doesn't affect the current run. */
 export type FolderTask =
   | { readonly kind: 'export'; readonly run: PackedRun }
   | {
       readonly kind: 'handover'; // a folder for an engine
       readonly run: PackedRun;
-      readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
+      readonly engine: Engine | null; // null: no folder, only the counterparts of the knobs
     }
-  | { readonly kind: 'mark'; readonly base: GivenFiles } // by what a checkpoint is known
+  | { readonly kind: 'mark'; readonly base: GivenFiles } // the mark that identifies a checkpoint
   | {
-      readonly kind: 'weigh'; // the model that a run under these knobs trains
+      readonly kind: 'weigh'; // the size of the model that a run with these knobs trains
       readonly config: RunConfig;
       readonly facts: Facts | null;
-      readonly environment?: EnvironmentFile | null; // that a person wrote; it is run
+      readonly environment?: EnvironmentFile | null; // a person's own environment; its program runs
     }
   | {
-      readonly kind: 'merge'; // a run beside a checkpoint as one model with that
+      readonly kind: 'merge'; // merges a run's adapters into their checkpoint
       readonly run: PackedRun;
       readonly base: GivenFiles;
-      readonly type: MergedType; // of its matrices
-      readonly write: boolean; // false: only how large it would be
+      readonly type: MergedType; // number format of the matrices
+      readonly write: boolean; // false: only compute the size
     }
   | {
       readonly kind: 'import';
-      readonly name: string; // of the zip, or of the folder
+      readonly name: string; // of the zip or the folder
       readonly content: Uint8Array | ReadonlyMap<string, Uint8Array>;
-      readonly config: RunConfig; // the environment another program's model would begin in
-      readonly facts: Facts | null; // that it would be asked about
-      readonly environment?: EnvironmentFile | null; // that a person wrote, and it would begin in; it is run
+      readonly config: RunConfig; // names the environment for another program's model
+      readonly facts: Facts | null; // the facts of that environment
+      readonly environment?: EnvironmentFile | null; // the person's own environment, if it's that one; its program runs
     };
 
 /** Another program's model, in words. */
 export interface ForeignModel {
-  readonly kind: string; // the class of Transformers that its config.json names
-  readonly widened: readonly string[]; // types that became float32
+  readonly kind: string; // the Transformers class in its config.json
+  readonly widened: readonly string[]; // number formats that became float32
 }
 
-/** What came of it; what cannot be is refused, with a line for each reason. */
+/** The result of such a task. A refusal has one line for each reason. */
 export type FolderAnswer =
   | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'marked'; readonly mark: BaseMark }
   | { readonly kind: 'weighed'; readonly parameters: number; readonly vocabulary: number } // V
-  | { readonly kind: 'merged'; readonly name: string; readonly bytes: number; readonly file: Blob | null } // null: it was only weighed
+  | { readonly kind: 'merged'; readonly name: string; readonly bytes: number; readonly file: Blob | null } // null: only the size was computed
   | {
       readonly kind: 'handed';
-      readonly knobs: readonly MappedKnob[]; // those that act
+      readonly knobs: readonly MappedKnob[]; // the knobs that have an effect
       readonly zip: Uint8Array<ArrayBuffer> | null;
     }
   | {
       readonly kind: 'imported';
       readonly run: PackedRun;
       readonly parameters: number;
-      readonly foreign: ForeignModel | null; // null: a run of this project, bit for bit
+      readonly foreign: ForeignModel | null; // null: a run of this project, which continues bit for bit
     }
   | { readonly kind: 'refused'; readonly message: string };

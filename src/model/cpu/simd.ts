@@ -19,42 +19,42 @@ import { oneThread, nameOf, type Threads } from './team/threads.ts';
 
 const BYTES = 4;
 const PAGE = 65_536;
-const MOST_PAGES = 65_536; // 4 GiB, what a 32-bit address reaches
-/** Arrays begin at multiples of it, and at least so many bytes lie behind each: vectors may read past an end, never past the memory's. */
+const MOST_PAGES = 65_536; // 4 GiB, the range of a 32-bit address
+/** Arrays begin at multiples of this many bytes, and at least as many bytes follow each array. So vectors can read past the end of an array, but never past the end of the memory. */
 const ALIGNMENT = 16;
-/** For alignment and what lies between arrays. */
+/** Extra bytes for alignment and the gaps between arrays. */
 const SLACK = 2 ** 20;
-/** Terms of a weight gradient that are summed before they are added to it: both factors stay in the processor's cache, and float32 loses less. */
+/** Number of terms of a weight gradient that are summed before the sum is added to it. Both factors then stay in the processor's cache, and float32 loses less precision. */
 const BLOCK = 128;
 
-/** Modules by the sizes they are made for: a run opens several policies of one model. */
+/** Compiled modules by model size, because a run opens several policies of one model. */
 const modules = new Map<string, Compiled>();
 interface Compiled {
   readonly module: WebAssembly.Module;
-  readonly names: readonly string[]; // of its kernels
+  readonly names: readonly string[]; // names of its kernels
 }
 
-/** Rows from which on it pays to widen weights before they are multiplied. */
+/** From this many rows on, it's faster to widen weights before they are multiplied. */
 const MANY = 4;
 
-/** The kernels that are products with packed weights. */
+/** The kernels that multiply with packed weights. */
 const PACKED_PRODUCTS = [
   ...[...FLOAT_FORMATS, ...INTEGER_FORMATS].map((name) => `product${name}`),
   ...Array.from(INTEGER_FORMATS, (name) => `product${name}OfMany`),
 ];
 
-/** Which packed weights there are products with. */
+/** The packed formats that these kernels support. */
 export const packedFormats: PackedFormats = {
   takes: ({ name }, columns) =>
     INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
   integers: ({ name }) => INTEGER_FORMATS.has(name),
-  // in front lies what a product of many rows widens
+  // the beginning holds the widened weights of a product with many rows
   roomFor: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / BYTES,
 };
 
 let isFusedHere: boolean | null = null;
 
-/** Whether there are products that are rounded once with the sum they are added to: WebAssembly's relaxed SIMD. */
+/** Whether the processor and browser have fused multiply-add, which rounds once (WebAssembly's relaxed SIMD). */
 export function hasFused(): boolean {
   const one = routine(['y'], 'one', (f, { y }) => f.store(y, fused(constant(1), constant(1), constant(1))));
   return (isFusedHere ??= WebAssembly.validate(encodeModule([one])));
@@ -63,10 +63,10 @@ export function hasFused(): boolean {
 /** How kernels are opened. */
 export interface SimdOptions {
   readonly threads?: Threads | undefined; // one by default
-  readonly rounding?: Rounding; // portable by default
+  readonly rounding?: Rounding; // `portable` by default
 }
 
-/** The model's kernels, for a memory that threads share or not; throws without SIMD, and where a policy of the page forbids WebAssembly. */
+/** The model's kernels, for a memory with or without sharing between threads. Throws without SIMD, or if a policy of the page forbids WebAssembly. */
 function kernels(model: ModelConfig, shared: boolean, rounding: Rounding): Compiled {
   const shape = attentionShape(model);
   const d = model.hidden_size;
@@ -101,7 +101,7 @@ function kernels(model: ModelConfig, shared: boolean, rounding: Rounding): Compi
   return made;
 }
 
-/** An instance of the module with memory of its own; null where there is no WebAssembly SIMD, or not so much memory. */
+/** An instance of the module with its own memory; null without WebAssembly SIMD, or if there isn't enough memory. */
 function instantiate(model: ModelConfig, pages: number, shared: boolean, rounding: Rounding) {
   if (pages > MOST_PAGES) return null;
   try {
@@ -115,9 +115,9 @@ function instantiate(model: ModelConfig, pages: number, shared: boolean, roundin
 }
 
 /**
- * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
- * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone: where rounding is
- * `portable`, the same seed gives the same bits on every processor, and always in however many threads.
+ * Kernels in WebAssembly SIMD over one memory of `bytes`. The system provides the memory when it's first used, and frees it with the last
+ * array. Null if this isn't possible. All sums are float32, in an order that depends only on the model's sizes. So the number of threads
+ * never changes the result and, with `portable` rounding, neither does the processor.
  */
 export function simdArithmetic(
   model: ModelConfig,
@@ -131,7 +131,7 @@ export function simdArithmetic(
   const { buffer } = instance;
   const team = shared ? new Team(instance, threads, LINE) : null;
   const kernel = team ? threadedKernels(model, buffer, instance.kernel, team) : instance.kernel;
-  let used = Math.max(ALIGNMENT, teams); // address 0 stands for no array
+  let used = Math.max(ALIGNMENT, teams); // address 0 means “no array”
   const take = (size: number) => {
     const start = used;
     used = Math.ceil((used + size * BYTES) / ALIGNMENT + 1) * ALIGNMENT;
@@ -246,7 +246,7 @@ export function simdArithmetic(
   };
 }
 
-/** Rows over a vocabulary, by kernels that are told and say numbers in `scalars`. */
+/** Operations on rows over a vocabulary. Their kernels read and write single numbers in `scalars`. */
 function wideRows(
   scalars: Float32Array,
   at: (array: Float32Array | Float64Array) => number,

@@ -8,22 +8,22 @@ import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 import { pairsOf, STORY, comparisonVerdict } from './comparisonVerdict.ts';
 
-/** Runs that are trained one after the other to be compared. */
+/** A comparison: runs that are trained one after the other. */
 export interface Comparison {
   readonly title: string;
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: the arms train from update 0
   readonly metric?: KeptMetric; // the curve that the comparison is about; success by default
-  readonly seeds?: number; // the most seeds it trains without being asked; fewer if they would take longer than `QUICK_S` in all
+  readonly seeds?: number; // the most seeds trained without a further press; fewer if they would take longer than `QUICK_S` in all
 }
 
 interface ComparisonState {
   readonly comparison: Comparison | null;
-  readonly update: number; // of the arm under way
-  readonly silent: boolean; // its worker has not answered for ten seconds
+  readonly update: number; // of the current arm
+  readonly silent: boolean; // whether the worker hasn't answered for ten seconds
   readonly state: 'idle' | 'running' | 'done' | 'failed';
-  readonly results: readonly Trained[]; // of the first arms, in order: the next is under way
-  readonly runs: readonly number[]; // their ids in the list
+  readonly results: readonly Trained[]; // of the finished arms, in order; the next one is in training
+  readonly runs: readonly number[]; // ids of these runs in the list
   readonly verdict: string;
   readonly problem: string;
 }
@@ -41,22 +41,22 @@ const IDLE: ComparisonState = {
   },
 };
 
-/** The comparison under way, or the last one. */
+/** The current comparison, or the last one. */
 export const useComparison = create<ComparisonState>()(() => IDLE);
 
 let queue: ArmQueue<Arm, ArmNews, Trained> | null = null; // newest
 
-/** What a comparison may take to go on to more seeds unasked. */
+/** A comparison trains more seeds by itself only if all of them take less than this, s. */
 const QUICK_S = 60;
 
-/** Seeds that one more press adds: with the first there are as many as the sign test needs at least. */
+/** Seeds that one press adds. With the first seed, these are the fewest that the sign test needs. */
 export const MORE_SEEDS = 5;
 
-/** Trains the arms of a comparison one after the other, in a worker of their own: the run of the lab stays as it is. */
+/** Trains the arms of a comparison one after the other, in a separate worker. The run of the lab isn't affected. */
 export async function runComparison(comparison: Comparison): Promise<void> {
   cancelComparison();
   useComparison.setState({ ...IDLE, comparison, state: 'running' });
-  // what is compared now is seen alone
+  // the chart shows only the runs of this comparison
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
   useRuns.setState({ metric: comparison.metric ?? STORY });
   const began = performance.now();
@@ -65,7 +65,7 @@ export async function runComparison(comparison: Comparison): Promise<void> {
   if (more > 0 && useComparison.getState().comparison === comparison) await moreSeeds(more);
 }
 
-/** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
+/** Trains the same arms with each of the next seeds. The verdict then covers all seeds. */
 export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   const { comparison, state } = useComparison.getState();
   if (!comparison || state !== 'done') return;
@@ -82,14 +82,14 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   await train(arms);
 }
 
-/** How many more seeds a comparison trains without being asked, given the seconds that its first ones took. */
+/** How many more seeds a comparison trains without a further press, given the time of the first ones in seconds. */
 export function moreSeedsToTrain({ arms, seeds = 1 }: Comparison, seconds: number): number {
   const own = new Set(arms.map(({ config }) => config.seed)).size;
   const quick = Math.floor((QUICK_S * own) / seconds);
   return Math.max(0, Math.min(seeds, quick) - own);
 }
 
-/** An arm with other tasks and other draws; a fork keeps the weights it goes on from. */
+/** An arm with another seed, so with other tasks and draws. A fork keeps the weights it continues from. */
 export function withSeed(arm: Arm, seed: number): Arm {
   const { from, config } = arm;
   return {
@@ -131,7 +131,7 @@ function train(arms: readonly Arm[]): Promise<void> {
   });
 }
 
-/** Ends the comparison under way; runs that are finished stay, and pairs of them keep their verdict. */
+/** Ends the current comparison. Finished runs stay, and finished pairs keep their verdict. */
 export function cancelComparison(): void {
   const { state, comparison, results } = useComparison.getState();
   const whole = pairsOf(results).flat();
@@ -147,27 +147,27 @@ export function cancelComparison(): void {
   queue?.cancel('The comparison was cancelled.');
 }
 
-/** Takes the runs of the last comparison out of the list. */
+/** Removes the runs of the last comparison from the list. */
 export function undoComparison(): void {
   for (const id of useComparison.getState().runs) deleteRun(id);
   useComparison.setState(IDLE);
 }
 
-/** Puts an arm among the runs and on the chart; its id. */
+/** Adds an arm to the list of runs and to the chart. Returns its id. */
 function list({ label, run }: Trained): number {
   const { fork, title = '', arms = [] } = useComparison.getState().comparison ?? {};
   const { seed } = run.config;
   const first = seed === arms[0]?.config.seed;
   const own = `${label}${first ? '' : `, seed ${seed}`}`;
   const id = putRun({ ...run, id: nextId(), name: `${title}: ${own}`, arm: own, ...(fork && { fork }) });
-  if (first) toggleShown(id); // the chart has room for a few
+  if (first) toggleShown(id); // the chart has room for only a few runs
   return id;
 }
 
-/** How far a comparison is, in words: the seed under way, and how many there are. */
+/** The progress of a comparison in words: the current seed and the number of seeds. */
 export function progressWords({ comparison, update, silent, results }: ComparisonState): string {
   const arms = comparison?.arms ?? [];
-  const arm = results.length; // under way
+  const arm = results.length; // index of the current arm
   const seeds = [...new Set(arms.map(({ config }) => config.seed))];
   const seed = arms[arm]?.config.seed;
   const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));

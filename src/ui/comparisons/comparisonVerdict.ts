@@ -6,13 +6,13 @@ import { percent, points, short, signed } from '../parts/numberText.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import type { Trained } from '../run/armWorker.ts';
 
-/** The curve of a comparison that names none. */
+/** The curve of a comparison that doesn't name one. */
 export const STORY = 'rollout/success' satisfies KeptMetric;
-const APART = 1.5; // times the other's entropy
+const APART = 1.5; // an entropy this many times as large as the other one is mentioned
 
 /**
- * What came of a comparison, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. It speaks of success, or of the trap where
- * the comparison's story is the spread of rewards.
+ * The result of a comparison in a sentence or two, written by fixed rules. Two arms with one seed are a pair; several pairs are compared
+ * over seeds. The sentences are about success or, if the comparison is about the spread of rewards, about the trap.
  */
 export function comparisonVerdict(results: readonly Trained[], metric: KeptMetric = STORY): string {
   const pairs = pairsOf(results);
@@ -23,7 +23,7 @@ export function comparisonVerdict(results: readonly Trained[], metric: KeptMetri
   return pair ? compared(...pair) : first ? broken(first) : '';
 }
 
-/** Results two by two: the first two arms of each seed that has both. */
+/** Pairs of results: the first two arms of each seed that has both. */
 export function pairsOf(results: readonly Trained[]): readonly (readonly [Trained, Trained])[] {
   return [...new Set(results.map(({ run }) => run.config.seed))].flatMap((seed) => {
     const [a, b] = results.filter(({ run }) => run.config.seed === seed);
@@ -34,7 +34,7 @@ export function pairsOf(results: readonly Trained[]): readonly (readonly [Traine
 const solved = ({ run }: Trained) => run.series.get('rollout/success')?.smooth;
 const heldOutOf = ({ run }: Trained) => run.series.get('eval/success')?.latest;
 
-/** One pair. It says how these two runs came out; whether the knob did it, one seed cannot say. */
+/** The sentences for one pair. They say how the two runs ended, not whether the knob caused it: one seed can't show that. */
 function compared(a: Trained, b: Trained): string {
   const from =
     a.began > 0 ? `From update ${a.began} to ${a.run.update}` : `After ${Math.min(a.run.update, b.run.update)} updates`;
@@ -49,8 +49,8 @@ function compared(a: Trained, b: Trained): string {
 }
 
 /**
- * Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. Where all tasks there
- * are were evaluated there is no such chance: the numbers stand alone.
+ * Success of both runs in evaluation, and whether the difference may be chance for this number of tasks. If evaluation covers all tasks,
+ * there is no sampling error, so only the numbers are given.
  */
 function heldOut(a: Trained, b: Trained): string {
   const [x, y] = [heldOutOf(a), heldOutOf(b)];
@@ -74,7 +74,7 @@ function heldOut(a: Trained, b: Trained): string {
   return `${shares}: ${counted ? `${counted}: ` : ''}${remark} (${test}, p ${chanceText(p)}).`;
 }
 
-/** How many tasks one solved and the other did not; null unless both played the very same ones. */
+/** How many tasks only one of the runs solved; null unless both played the same tasks. */
 function taskByTask(a: Trained, b: Trained): { readonly onlyA: number; readonly onlyB: number } | null {
   const [ofA, ofB] = [a.run.solved, b.run.solved];
   if (!ofA || ofA.size !== ofB?.size) return null;
@@ -88,7 +88,7 @@ function taskByTask(a: Trained, b: Trained): { readonly onlyA: number; readonly 
   return { onlyA, onlyB };
 }
 
-/** Several pairs: the difference seed by seed, and what it would take where it cannot be told. */
+/** The sentences for several pairs: the difference over seeds and, if it may be chance, how many seeds would be enough. */
 function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const measured = pairs.every((pair) => pair.every((arm) => heldOutOf(arm) !== undefined));
   const read = measured ? heldOutOf : solved;
@@ -114,7 +114,7 @@ function trapped(arms: readonly Trained[]): string[] {
     });
 }
 
-/** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
+/** Which run has the higher entropy, if the difference is large and both measure it over the same tokens. */
 function undecided(a: Trained, b: Trained): string {
   if (
     a.run.config.lossMask !== b.run.config.lossMask ||
@@ -123,7 +123,7 @@ function undecided(a: Trained, b: Trained): string {
     const both = (a.run.config.lossMask === 'off' ? a : b).label;
     return `Don’t compare entropy and KL: for ${both} they include observation tokens.`;
   }
-  // as the losses average it: over tokens, over rollouts or by a fixed length, with or without choices of one
+  // entropy is averaged like the loss: over tokens, over rollouts or by a fixed length, with or without forced tokens
   if (a.run.config.aggregation !== b.run.config.aggregation || a.run.config.choiceMask !== b.run.config.choiceMask) {
     return 'Don’t compare entropy and KL: the two runs average them differently.';
   }
@@ -132,12 +132,12 @@ function undecided(a: Trained, b: Trained): string {
   return `${(x > y ? a : b).label} is less certain: its entropy is ${short(Math.max(x, y))} nats, against ${short(Math.min(x, y))}.`;
 }
 
-/** A run that was to break, and the control beside it, of one seed. */
+/** A run that was meant to break and its control, with one seed. */
 type Pair = readonly [Trained, Trained];
 
 /**
- * What came of runs that were to break beside controls that were not, from rules only: which of them the monitor called trapped, and what was left of the spread of
- * rewards within a prompt. Arms of one seed are a pair, so both differences are judged by the sign test over seeds.
+ * The result of runs that were meant to break and their controls, written by fixed rules: which runs the monitor called trapped, and the
+ * spread of rewards that is left within a prompt. Arms with one seed are a pair, so a sign test over seeds judges both differences.
  */
 function trapVerdict(pairs: readonly Pair[]): string {
   const [first] = pairs;
@@ -149,7 +149,7 @@ function trapVerdict(pairs: readonly Pair[]): string {
 const isTrapped = ({ run }: Trained) => run.health.at(-1)?.health.state === 'trap';
 const spreadOf = ({ run }: Trained) => run.series.get('rollout/in_group_reward_std')?.smooth;
 
-/** Of a run that was to break, by itself. */
+/** The sentence for a single run that was meant to break. */
 function broken({ run: { update, health: said, series } }: Trained): string {
   const health = said.at(-1)?.health;
   const success = series.get('rollout/success');
@@ -202,10 +202,10 @@ function quoted(pairs: readonly Pair[]): string {
 
 /** How a difference over seeds is worded. */
 interface Worded {
-  readonly unit: string; // behind the mean
+  readonly unit: string; // follows the mean
   readonly number: (value: number) => string; // with its sign
-  readonly side: string; // what a seed with a difference above 0 is
-  readonly told: string; // the claim, where there is one
+  readonly side: string; // the word for a seed with a difference above 0
+  readonly told: string; // the claim, if the test allows one
 }
 
 /**

@@ -18,17 +18,17 @@ interface Written extends EnvironmentFile {
 }
 
 interface EnvironmentState {
-  /** What stands in the editor. */
+  /** The file in the editor. */
   readonly file: Written;
-  /** What stood here before another file took its place. */
+  /** The file that was in the editor before. */
   readonly before: Written | null;
-  /** How often another file took the place of what was there. */
+  /** How often another file was put into the editor. */
   readonly placed: number;
-  /** Why the last file was not taken. */
+  /** Why the last file was refused. */
   readonly refused: string | null;
-  /** The line that was last asked for. */
+  /** The line that the editor should show. */
   readonly wanted: { readonly line: number } | null;
-  /** It will be there after a reload. */
+  /** Whether the browser saved it, so that it's there after a reload. */
   readonly kept: boolean;
   readonly reading: {
     readonly text: string;
@@ -41,7 +41,7 @@ interface EnvironmentState {
         readonly state: 'done';
         readonly text: string;
         readonly found: Examination;
-        /** An export was asked for: the zip's name, or null where nothing was written. */
+        /** If the check was part of an export: the zip's name, or null if nothing was written. */
         readonly exported: { readonly as: string | null } | null;
       }
     | { readonly state: 'ended'; readonly text: string; readonly why: string }
@@ -51,44 +51,44 @@ interface EnvironmentState {
 const KEY = 'rollout-playground-environment';
 const FIELDS = ['file', 'before'] as const;
 
-/** The environment that is being written. It stays in this browser. */
+/** The person's own environment in the editor. It stays in this browser. */
 export const useEnvironment = create<EnvironmentState>()(() => ({
   ...{ before: null, placed: 0, refused: null, wanted: null, kept: true, reading: null, check: null },
   ...(restored() ?? { file: firstFile() }),
 }));
 
-/** The text as it is now, after a key. */
+/** Stores the text after a change in the editor. */
 export function write(text: string): void {
   const { file } = useEnvironment.getState();
   if (text !== file.text) keep({ file: { ...file, text } });
 }
 
-/** Calls the file otherwise. */
+/** Gives the file another name. */
 export function rename(name: string): void {
   const { file } = useEnvironment.getState();
   keep({ file: { ...file, name } });
 }
 
-/** Has the editor show a line, from 1. */
+/** Makes the editor show a line, from 1. */
 export function goToLine(line: number): void {
   useEnvironment.setState({ wanted: { line } });
 }
 
-/** Puts a file in place of what is there, which can be brought back. */
+/** Puts a file into the editor. The old one can be brought back. */
 export function place({ name, text }: EnvironmentFile, byLink: boolean): void {
   const { file: old, before, placed } = useEnvironment.getState();
-  const same = old.text === text; // it is no more one's own than it was
+  const same = old.text === text; // the same text keeps its origin: own, or from a link
   const file = { name, text, byLink: same ? old.byLink : byLink };
   keep({ file, refused: null, check: null, wanted: null, placed: placed + 1, before: same ? before : old });
 }
 
-/** Brings back what stood here before; what stands here now can be brought back the same way. */
+/** Brings back the previous file. The current one becomes the previous one, so this can be undone. */
 export function bringBack(): void {
   const { before } = useEnvironment.getState();
   if (before) place(before, before.byLink);
 }
 
-/** Opens a file of this machine. */
+/** Opens a file from this machine. */
 export async function openFile(given: File): Promise<void> {
   const refuse = (why: string) => useEnvironment.setState({ refused: `${visible(given.name)} ${why}` });
   if (given.size > MOST_ENVIRONMENT_BYTES) {
@@ -112,7 +112,7 @@ function firstTemplate(language: EnvironmentLanguage): EnvironmentFile {
   return { name, text: TEMPLATES.find(({ file }) => file.name === name)?.file.text ?? '' };
 }
 
-/** Goes on in another language: with the file that stood here before, if it is in that one, else with the language's first template. */
+/** Switches the language. Shows the previous file if it's in that language, otherwise the language's first template. */
 export function chooseLanguage(language: EnvironmentLanguage): void {
   const { file, before } = useEnvironment.getState();
   if (languageOf(file) === language) return;
@@ -132,7 +132,7 @@ function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {
       putAside(KEY);
       notice(`The environment you wrote couldn’t be read and was set aside: ${error.message}.`);
     }
-    return null; // where storage is refused nothing is kept
+    return null; // without storage nothing is kept
   }
 }
 

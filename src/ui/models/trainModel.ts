@@ -10,7 +10,7 @@ import { type Offer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 import { closeModel, useModels } from './modelStore.ts';
 
-/** Begins a run beside this checkpoint in the lab: under a preset with some of its knobs turned, or under the knobs as they are. */
+/** Begins a run in the lab that trains adapters for this checkpoint: with a preset and some changed knobs, or with the current knobs. */
 export function trainOn(given: PickedModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
   give(given);
   if (preset !== null) choosePreset(preset);
@@ -18,14 +18,14 @@ export function trainOn(given: PickedModel, preset: PresetName | null, changes: 
   start(true);
 }
 
-/** Goes on, paused, with a run that was saved beside this checkpoint. */
+/** Resumes, paused, a saved run that trains adapters for this checkpoint. */
 export function continueAdapterRun(given: PickedModel, { run, slot }: SavedAdapterRun): void {
   give(given);
   void resume(run, slot);
 }
 
 function give(given: PickedModel): void {
-  if (useModels.getState().opened) closeModel(); // two of it would not fit
+  if (useModels.getState().opened) closeModel(); // memory may not hold the model twice
   setModel(given);
   if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
 }
@@ -33,7 +33,7 @@ function give(given: PickedModel): void {
 /** A saved run that can be read. */
 export type SavedAdapterRun = Offer & { readonly run: NonNullable<Offer['run']> };
 
-/** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null if there is none. */
+/** The newest saved run that trained adapters for this checkpoint, whatever the checkpoint's file is called now; null if there is none. */
 export async function savedAdapterRun(given: PickedModel): Promise<SavedAdapterRun | null> {
   const sha256 = await marked(given);
   if (sha256 === null) return null;
@@ -43,8 +43,9 @@ export async function savedAdapterRun(given: PickedModel): Promise<SavedAdapterR
 }
 
 /**
- * Gives a checkpoint to the run in the lab that it is for: the saved one that waits for it (which refuses another by name and waits on), one that was saved beside it, or a
- * fresh one under knobs that ask for a checkpoint. False where none of these is there, or another run goes on: nothing has changed then.
+ * Passes a checkpoint to the run that needs it: the saved run that waits for it, else a saved run with adapters for it, else a fresh run if
+ * the knobs ask for a checkpoint. A waiting run refuses any other checkpoint, names the right one, and keeps waiting. Returns false, and
+ * changes nothing, if no run needs the checkpoint or another run is in progress.
  */
 export async function takeForRun(given: PickedModel): Promise<boolean> {
   const waiting = pendingRun();
@@ -68,7 +69,7 @@ export async function takeForRun(given: PickedModel): Promise<boolean> {
   return true;
 }
 
-/** By what it is known; null where its files cannot be read, which is told when it is opened. */
+/** The mark that identifies a checkpoint; null if its files can't be read. Opening it then shows the reason. */
 async function marked(given: PickedModel): Promise<string | null> {
   const answer = await convert({ kind: 'mark', base: given });
   return answer.kind === 'marked' ? answer.mark.sha256 : null;

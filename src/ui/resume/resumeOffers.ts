@@ -7,7 +7,7 @@ import { readSave } from '../runs/readSave.ts';
 import { type Offer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 
-/** Looks for runs of earlier visits; that they cannot be looked for is told. */
+/** Looks for saved runs of earlier visits. Shows a notice if the browser's storage can't be read. */
 export async function lookForSaved(): Promise<void> {
   const tell = (why: string) =>
     notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
@@ -28,7 +28,7 @@ function offerOf(slot: string, value: unknown): Offer {
   try {
     return { slot, ...readSave(value), problem: '' };
   } catch (error) {
-    // whatever a damaged save makes of its reading, the others are to be offered
+    // an error while reading one damaged save must not hide the others
     const why = error instanceof Error ? error.message : String(error);
     return {
       slot,
@@ -39,14 +39,14 @@ function offerOf(slot: string, value: unknown): Offer {
   }
 }
 
-/** The worker cannot go on with the run of this offer. */
+/** Marks the run of this offer as one that the worker can't continue. */
 export function noteUnfit(slot: string, problem: string): void {
   useRuns.setState(({ offers }) => ({
     offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, order: -1, savedAt: 0, problem }],
   }));
 }
 
-/** Drops a run of an earlier visit. */
+/** Deletes a saved run of an earlier visit. */
 export function forgetSaved(slot: string): void {
   useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
   dropSaved(slot).catch((error: unknown) => {

@@ -14,14 +14,14 @@ const SAVE_MS = 4000;
 let log: RunLog | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The run under way, or the one that just failed; null before the first. Its curves go on growing. */
+/** The current run, or the one that just failed; null before the first. Its curves keep growing. */
 export function currentRun(): Run | null {
   return log?.run ?? null;
 }
 
 /**
- * A run is there: a fresh one, or one that goes on from where it was saved, as a `copy` where another tab goes on with it, too. The
- * one before it is put into the list as it was; what the page shows starts over.
+ * Begins the account of a run that is ready: a fresh run, or a resumed one. `copy`: another tab continues it too, so this one gets a new
+ * number and name. The previous run is added to the list, and the page starts over.
  */
 export function beginRun(
   event: Extract<RunEvent, { type: 'ready' }>,
@@ -60,19 +60,19 @@ function freshRun({ config }: Opened, file: EnvironmentFile | null): Run {
   const { runs, deleted } = useRuns.getState();
   const [before] = runs;
   const last = log?.run;
-  // a run without an update leaves no gap in the numbers
+  // a run without an update gives its number to the next
   const free = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
   const id = free ? last.id : nextId();
   return bareRun({ id, name: nameOf(config, before, file), started: new Date().toISOString(), begun: config });
 }
 
 function inItsPlace(resumed: Run, copy: boolean): Run {
-  const run = { ...resumed, batches: [] }; // the worker keeps them
-  if (copy) return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it goes on twice
+  const run = { ...resumed, batches: [] }; // the worker has them
+  if (copy) return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it continues in two tabs
   return run.id > 0 ? run : { ...run, id: nextId() };
 }
 
-/** Takes an event of the run into its account; its numbers are put into the list before long. */
+/** Adds an event to the run. The list of runs is updated a little later. */
 export function growRun(event: TrainingEvent): void {
   log?.add(event);
   showFlags();
@@ -88,7 +88,7 @@ function showFlags(): void {
   useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
 }
 
-/** The run under way as it is at a checkpoint: it can be gone on with from there. */
+/** The current run at a checkpoint, so that it can be continued from there. */
 export function runAt(checkpoint: Checkpoint): Run | null {
   const { update } = checkpoint.progress;
   const run = log?.run;
@@ -96,14 +96,14 @@ export function runAt(checkpoint: Checkpoint): Run | null {
   return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint };
 }
 
-/** Puts the run under way into the list of runs at once, unless it has no finished update yet. */
+/** Adds the current run to the list of runs at once, unless it has no finished update yet. */
 export function listRun(): void {
   clearTimeout(timer);
   timer = undefined;
   if (!log || log.run.update === 0) return;
   const { id } = log.run;
   const { runs, deleted } = useRuns.getState();
-  if (deleted?.id === id) return; // deleted while it runs: it stays deleted
+  if (deleted?.id === id) return; // a run that was deleted while it trains stays deleted
   const known = runs.some((run) => run.id === id);
   const kept = putRun(log.run);
   log.rename({ id: kept });

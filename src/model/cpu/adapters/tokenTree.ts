@@ -4,8 +4,8 @@ import type { Wanted } from '../packing.ts';
 import type { ValueTargets } from '../valueHead.ts';
 
 /**
- * Rows of the batch as a tree: what several rows begin with is run once. Node i is a token; its row's tokens up to it are the nodes that `table` names
- * from `first[i]` on, `counts[i]` of them.
+ * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens of its row, up to
+ * and including it, are the `counts[i]` nodes in `table` from index `first[i]` on.
  */
 export interface TokenTree {
   readonly count: number; // n nodes
@@ -17,21 +17,21 @@ export interface TokenTree {
   readonly values: ValueTargets;
 }
 
-/** What is scored: token `tokens[j]` after node `positions[j]`. Rows that begin alike share targets too, which speak for all their places. */
+/** The scored tokens: token `tokens[j]` after node `positions[j]`. Rows with a common beginning share its targets; one target then covers several places. */
 export interface TreeTargets {
   readonly count: number; // m
   readonly positions: Int32Array; // (m) the node before
   readonly tokens: Int32Array; // (m)
   readonly states: Int32Array; // (m) grammar state it was drawn in
-  readonly placesOf: readonly (readonly number[])[]; // (m) the (B,T) indices it stands for
+  readonly placesOf: readonly (readonly number[])[]; // (m) the (B,T) indices that it covers
 }
 
-/** States are at most 256: a token and the state it was drawn in as one number. */
+/** There are at most 256 grammar states, so a token and its state fit into one number. */
 const STATES = 256;
 
 /**
- * The rows as trees of at most `most` nodes each, which the longest row must not exceed. Every row runs up to the token before its last wanted one; token
- * 0 has nothing before it and is never scored. With `share` off every row stands alone.
+ * The rows as trees with at most `most` nodes each. The longest row must fit into one tree. A row runs up to the token before its last wanted
+ * token. Token 0 is never scored, because no token precedes it. With `share` off, rows share nothing.
  */
 export function tokenTrees(
   batch: Batch,
@@ -47,7 +47,7 @@ export function tokenTrees(
   for (const { row: index, like, shared } of plan) {
     const text = texts[index]!;
     if (text.length < 2) continue;
-    // texts without a wanted token are empty and come first, so a row is `like` the one that the tree took last
+    // rows without a wanted token are empty and come first, so each row can be compared with the last one that the tree took
     const common = share && tree ? shared : 0;
     const own = text.length - 1 - (common > 0 ? Math.min(common, texts[like]!.length - 1) : 0);
     if (!tree || own + tree.count > most) {
@@ -59,7 +59,7 @@ export function tokenTrees(
   return trees.map((each) => each.built());
 }
 
-/** The tree with fewer targets: those of wanted tokens. */
+/** The same tree with only the targets of wanted tokens. */
 export function wantedOf(tree: TokenTree, { head, value }: Wanted): TokenTree {
   const { positions, tokens, states, placesOf } = tree.targets;
   const scored = Array.from(placesOf, (places, j) => ({ places: places.filter((place) => isWanted(head, place)), j }));
@@ -84,7 +84,7 @@ export function wantedOf(tree: TokenTree, { head, value }: Wanted): TokenTree {
   };
 }
 
-/** Tokens with their states up to the last wanted one; none where nothing is wanted. */
+/** Tokens with their states, up to the last wanted token; empty if no token is wanted. */
 function wantedText(batch: Batch, row: number, { head, value }: Wanted): number[] {
   const start = row * batch.length;
   let end = batch.lengths[row]! - 1;
@@ -104,7 +104,7 @@ class TreeBuilder {
   readonly #table: number[] = [];
   readonly #targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[], placesOf: [] as number[][] }; // prettier-ignore
   readonly #values = { positions: [] as number[], places: [] as number[] };
-  #last: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] }; // of the row before
+  #last: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] }; // of the previous row
   #rows = 0;
 
   constructor(batch: Batch, wanted: Wanted) {
@@ -116,12 +116,12 @@ class TreeBuilder {
     return this.#tokens.length;
   }
 
-  /** Takes a row whose first `common` tokens are those of the row before. */
+  /** Adds a row that shares its first `common` tokens with the previous row. */
   add(row: number, text: readonly number[], common: number): void {
     const { length } = this.#batch;
     const { head, value } = this.#wanted;
     const nodes: number[] = [];
-    const targets: number[] = [-1]; // by position
+    const targets: number[] = [-1]; // target indices by position
     for (let t = 0; t + 1 < text.length; t++) {
       const known = t < common ? this.#last.nodes[t] : undefined;
       nodes.push(known ?? this.#node(text[t]!, t));
