@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { noRolloutsWords } from '../../src/ui/rollout/noRollouts.ts';
 
-const READY = { session: 'ready', busy: false, update: 0, away: false, missing: false, preset: 'smollm2-calculator', imitating: null } as const; // prettier-ignore
+const READY = { session: 'ready', busy: false, update: 0, away: false, missing: false, label: 'Calculator · SmolLM2', imitating: null } as const; // prettier-ignore
 
 test('a run that was saved and gone on with says that its rollouts are gone; one that has begun says nothing of the kind', () => {
   expect(noRolloutsWords({ ...READY, update: 4 })).toMatch(/4 updates.*Rollouts aren’t saved/);
   expect(noRolloutsWords({ ...READY, update: 1, busy: true })).toMatch(/1 update\).*Rollouts aren’t saved/);
+  expect(noRolloutsWords({ ...READY, session: 'starting', label: 'LockedChest' })).toMatch(/^LockedChest: preparing/);
   expect(noRolloutsWords(READY)).toBe('This run has no rollouts yet. Run training, or step one update.');
 });
 

@@ -2,16 +2,16 @@ import { lazy, Suspense, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { useLive } from '../run/liveStore.ts';
 import { differences, presetConfig, useConfig } from './configStore.ts';
-import { presetTitle } from './presetTitle.ts';
+import { presetLabel, presetTitle } from './presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 
 /** What is trained: the preset's task and the algorithm that the knobs make up, or the person's own environment. */
 export function Trained() {
   const own = useLive((s) => s.ownEnvironment);
-  const label = useConfig((s) => presetTitle(s.preset, s.wanted).label);
-  const isOwn = useConfig((s) => s.preset === YOUR_ENVIRONMENT);
-  return isOwn && own !== null ? own : label;
+  return useConfig((s) =>
+    s.preset === YOUR_ENVIRONMENT ? presetLabel(s.preset, own) : presetTitle(s.preset, s.wanted).label,
+  );
 }
 
 /** How many knobs differ from the preset, with `origin` from which algorithm; opens the list of them. Nothing where none does. */

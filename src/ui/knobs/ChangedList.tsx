@@ -1,6 +1,7 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { presetNamed } from '../../config/presets.ts';
+import { useLive } from '../run/liveStore.ts';
+import { presetLabel } from './presetTitle.ts';
 import { presetDifferences } from './presetDifferences.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../../config/knobText.ts';
@@ -11,6 +12,7 @@ import { Icon } from '../parts/Icon.tsx';
 /** Every knob that differs from the preset: from what, to what, and when that acts; each can be put back, and all of them. The run stays. */
 export function ChangedList({ close }: { readonly close: () => void }) {
   const preset = useConfig((s) => s.preset);
+  const own = useLive((s) => s.ownEnvironment);
   const wanted = useConfig((s) => s.wanted);
   const applied = useConfig((s) => s.applied);
   const changes = presetDifferences(preset, wanted, applied);
@@ -19,7 +21,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     edit(Object.fromEntries(names.map((name) => [name, given[name]])));
   };
   return createPortal(
-    <Dialog title={`Changed from ${presetNamed(preset).label}`} className="help changes" onClose={close}>
+    <Dialog title={`Changed from ${presetLabel(preset, own)}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
         {changes.map(({ name, from, to, acts }) => {

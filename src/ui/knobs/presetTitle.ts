@@ -1,4 +1,5 @@
 import { ALGORITHMS } from '../../config/algorithms.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { presetNamed, type RunPreset } from '../../config/presets.ts';
 import { algorithmMatch } from './algorithm.ts';
@@ -10,7 +11,12 @@ interface PresetTitle {
   readonly from: string | null; // the preset's algorithm, where it is another
 }
 
-/** A preset's name, true of the knobs as they stand. */
+/** The name of a preset, or of the person's own environment (`own`), which is no preset. */
+export function presetLabel(preset: RunPreset, own: string | null): string {
+  return preset === YOUR_ENVIRONMENT && own !== null ? own : presetNamed(preset).label;
+}
+
+/** A preset's name, with the algorithm that the current knobs make up. */
 export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
   const { label } = presetNamed(preset);
   const given = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;

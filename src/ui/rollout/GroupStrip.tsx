@@ -6,6 +6,7 @@ import { live, useLive } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useConfig } from '../knobs/configStore.ts';
+import { presetLabel } from '../knobs/presetTitle.ts';
 import { noRolloutsWords } from './noRollouts.ts';
 import { useReplay } from '../replay/player.ts';
 import type { RunConfig } from '../../config/fields.ts';
@@ -149,7 +150,8 @@ function NoRollouts() {
   const session = useLive((s) => s.session);
   const busy = useLive((s) => s.running || s.stepping);
   const update = useLive((s) => s.update);
-  const preset = useConfig((s) => s.preset);
+  const own = useLive((s) => s.ownEnvironment);
+  const label = useConfig((s) => presetLabel(s.preset, own));
   const away = useReplay((s) => s.away);
   const missing = useReplay((s) => s.missing);
   const imitating = useLive((s) => s.phase === 'imitating');
@@ -164,7 +166,7 @@ function NoRollouts() {
           update,
           away,
           missing,
-          preset,
+          label,
           imitating: imitating ? { total, losses } : null,
         })}
       </p>

@@ -1,4 +1,3 @@
-import { presetNamed, type RunPreset } from '../../config/presets.ts';
 import { counted } from '../parts/countText.ts';
 import { short } from '../parts/numberText.ts';
 import type { Session } from '../run/liveStore.ts';
@@ -9,13 +8,12 @@ interface Empty {
   readonly update: number; // done by the run
   readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
   readonly missing: boolean; // it could not be loaded
-  readonly preset: RunPreset;
+  readonly label: string; // of the preset or the person's own environment
   readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
 }
 
 /** Why no rollout is in view, and what brings one. */
-export function noRolloutsWords({ session, busy, update, away, missing, preset, imitating }: Empty): string {
-  const { label } = presetNamed(preset);
+export function noRolloutsWords({ session, busy, update, away, missing, label, imitating }: Empty): string {
   if (session === 'ready' && imitating) {
     const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
     const shown = 'Warm start: it imitates a player that makes deliberate mistakes';

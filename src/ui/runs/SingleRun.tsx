@@ -1,5 +1,6 @@
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { presetNamed } from '../../config/presets.ts';
+import { environmentTitle } from '../../domain/serverAddress.ts';
+import { presetLabel } from '../knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
@@ -9,6 +10,7 @@ import { knobText } from '../../config/knobText.ts';
 export function SingleRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
   const own = presetConfig(preset);
+  const label = presetLabel(preset, run.environment && environmentTitle(run.environment));
   const changed = differences(own, run.begun);
   const { seed } = run.begun;
   const next = seed < FIELDS.seed.max ? seed + 1 : seed - 1;
@@ -18,14 +20,14 @@ export function SingleRun({ run }: { readonly run: Run }) {
         <h3 id="only-run-knobs">Configuration</h3>
         {changed.length === 0 ? (
           <p className="soft">
-            {presetNamed(preset).label}, unchanged, seed {seed}.
+            {label}, unchanged, seed {seed}.
           </p>
         ) : (
           <table className="ruled">
             <thead>
               <tr>
                 <th scope="col">Knob</th>
-                <th scope="col">{presetNamed(preset).label}</th>
+                <th scope="col">{label}</th>
                 <th scope="col">#{run.id}</th>
               </tr>
             </thead>
