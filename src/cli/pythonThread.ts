@@ -18,7 +18,7 @@ const [realm, talking, interpreter] = ['realm', 'talk', 'interpreter'].map((name
 const [loader, module_] = ['loader', 'module'].map(prepared);
 (async () => {
   realm.bareRealm();
-  interpreter.furnish(files, now);
+  interpreter.addPyodideGlobals(files, now);
   const talk = talking.talkOf('thread', shared);
   const answer = await interpreter.startPython({ ...run(loader), ...run(module_) }, files.playground, talk, talking.Place);
   post('begun');

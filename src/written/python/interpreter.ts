@@ -9,7 +9,7 @@ export interface PythonFiles {
   readonly playground: string; // episodes.py
 }
 
-/** The two programs of Pyodide. They look around when they are loaded, so that has to happen after `furnish`. */
+/** The two programs of Pyodide. They look around when they are loaded, so that has to happen after `addPyodideGlobals`. */
 export interface Pyodide {
   readonly loadPyodide: typeof LoadPyodide;
   readonly createPyodideModule: unknown;
