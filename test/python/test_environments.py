@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import os
 import socket
 import subprocess
@@ -14,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from grpo_step import AGENT, train_a_step
 
 CASES = Path(os.environ["CASES"]) / "environments"
 ODD = CASES / "odd"
 ROOT = Path(__file__).resolve().parents[2]
-AGENT = ROOT / "public/models/agent"
 sys.path.insert(0, str(ODD))
 
 REPLAY = """
@@ -157,47 +156,11 @@ def test_the_trl_class_plays_the_sandboxs_episodes():
 
 
 def test_trl_trains_a_step_with_the_class_as_environment_factory_and_pays_what_the_environment_pays(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
-    from datasets import Dataset
-    from transformers import AutoTokenizer
-    from trl import GRPOConfig, GRPOTrainer
-    from trl.chat_template_utils import qwen3_template
     from trl_environment import Odd, rows
 
-    tokenizer = AutoTokenizer.from_pretrained(AGENT, padding_side="left")
-    tokenizer.response_template = qwen3_template  # the shipped agent calls tools as Qwen 3 does
-    settings = {"output_dir": str(tmp_path), "use_cpu": True, "bf16": False, "report_to": "none", "save_strategy": "no"}
-    settings |= {"max_steps": 1, "per_device_train_batch_size": 4, "num_generations": 4, "logging_steps": 1, "learning_rate": 1e-3}
-    settings |= {"max_completion_length": 160, "max_tool_calling_iterations": 2, "seed": 5}
-    trainer = GRPOTrainer(
-        model=str(AGENT),
-        args=GRPOConfig(**settings),
-        train_dataset=Dataset.from_list(rows("train", 4)),
-        processing_class=tokenizer,
-        environment_factory=Odd,
-    )
     calls = ['{"name": "import_", "arguments": {"from_": %d, "lambda_": "up", "self_": false}}' % step for step in (1, 2, 3)]
-    generate, turns = trainer._generate_single_turn, []
-
-    def turn(prompt_ids, *rest, **more):
-        """The first turn of three rollouts is a call each, the fourth's and all later turns are the model's."""
-        ids, logprobs = generate(prompt_ids, *rest, **more)
-        turns.append(len(ids))
-        if len(turns) == 1:
-            for at, call in enumerate(calls):
-                ids[at] = tokenizer.encode(f"<tool_call>\n{call}\n</tool_call><|im_end|>", add_special_tokens=False)
-        return ids, logprobs
-
-    monkeypatch.setattr(trainer, "_generate_single_turn", turn)
-    before = {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
-    trainer.train()
-    (logged,) = [entry for entry in trainer.state.log_history if "reward" in entry]
-    rewards = [environment.get_reward() for environment in trainer.environments]
-    assert logged["rewards/Odd/mean"] == pytest.approx(sum(rewards) / 4, rel=1e-6)  # TRL adds up in float32
-    assert sum(environment._episode.turns > 0 for environment in trainer.environments) >= 3
-    assert len(set(rewards)) > 1
-    moved = sum(float((value.detach() - before[name]).abs().sum()) for name, value in trainer.model.named_parameters())
-    assert 0 < moved < math.inf
+    environments = train_a_step(Odd, rows("train", 4), calls, tmp_path, monkeypatch)
+    assert sum(environment._episode.turns > 0 for environment in environments) >= 3
 
 
 class StateChannel(BaseHTTPRequestHandler):

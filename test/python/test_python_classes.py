@@ -3,15 +3,14 @@
 import importlib.util
 import inspect
 import json
-import math
 import os
 import random
 from pathlib import Path
 
 import pytest
+from grpo_step import train_a_step
 
 CASES = Path(os.environ["CASES"]) / "pythonClasses"
-AGENT = Path(__file__).resolve().parents[2] / "public/models/agent"
 NAMES = ("hiddenWord", "sortCards", "oddPython")
 SEED = 0  # of the tasks
 
@@ -110,44 +109,6 @@ def test_the_schemas_of_the_tools_are_those_that_trl_gives_the_model(name):
 
 
 def test_trl_trains_a_step_with_the_class_itself_and_pays_what_it_pays(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
-    from datasets import Dataset
-    from transformers import AutoTokenizer
-    from trl import GRPOConfig, GRPOTrainer
-    from trl.chat_template_utils import qwen3_template
-
     cls = environment_class("oddPython")
-    tokenizer = AutoTokenizer.from_pretrained(AGENT, padding_side="left")
-    tokenizer.response_template = qwen3_template  # the shipped agent calls tools as Qwen 3 does
-    settings = {"output_dir": str(tmp_path), "use_cpu": True, "bf16": False, "report_to": "none", "save_strategy": "no"}
-    settings |= {"max_steps": 1, "per_device_train_batch_size": 4, "num_generations": 4, "logging_steps": 1, "learning_rate": 1e-3}
-    settings |= {"max_completion_length": 160, "max_tool_calling_iterations": 2, "seed": 5}
-    trainer = GRPOTrainer(
-        model=str(AGENT),
-        args=GRPOConfig(**settings),
-        train_dataset=Dataset.from_list([cls.tasks["train"][at] for at in range(4)]),
-        processing_class=tokenizer,
-        environment_factory=cls,
-    )
-    call = {"name": "carry", "arguments": {"thing": "tea", "weight": 0.5}}
-    generate, turns = trainer._generate_single_turn, []
-
-    def turn(prompt_ids, *rest, **more):
-        """The first turn of three rollouts is a call each, the fourth's and all later turns are the model's."""
-        ids, logprobs = generate(prompt_ids, *rest, **more)
-        turns.append(len(ids))
-        if len(turns) == 1:
-            for at in range(3):
-                said = f"<tool_call>\n{json.dumps(call)}\n</tool_call><|im_end|>"
-                ids[at] = tokenizer.encode(said, add_special_tokens=False)
-        return ids, logprobs
-
-    monkeypatch.setattr(trainer, "_generate_single_turn", turn)
-    before = {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
-    trainer.train()
-    (logged,) = [entry for entry in trainer.state.log_history if "reward" in entry]
-    rewards = [environment.get_reward() for environment in trainer.environments]
-    assert logged["rewards/Odd/mean"] == pytest.approx(sum(rewards) / 4, rel=1e-6)  # TRL adds up in float32
-    assert len(set(rewards)) > 1
-    moved = sum(float((value.detach() - before[name]).abs().sum()) for name, value in trainer.model.named_parameters())
-    assert 0 < moved < math.inf
+    call = json.dumps({"name": "carry", "arguments": {"thing": "tea", "weight": 0.5}})
+    train_a_step(cls, cls.tasks["train"][:4], [call] * 3, tmp_path, monkeypatch)

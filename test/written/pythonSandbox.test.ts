@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { classSettings } from '../../src/written/classSettings.ts';
+import { checkEnvironment } from '../../src/written/checker.ts';
+import { readPython } from '../../src/written/python/pythonDeclaration.ts';
 import { PYTHON_LIMITS } from '../../src/written/python/pythonSandbox.ts';
 import { actingInPython, pythonSandboxOf } from './pythonMachine.ts';
 
@@ -120,3 +122,16 @@ test('the same seed gives the same episode, whatever other episodes do in betwee
   expect(new Set(alone).size).toBe(3);
   sandbox.dispose();
 });
+
+test.each(['hiddenWord', 'sortCards'])(
+  '%s.py has no finding: its expert earns .9 or more, chance less than half',
+  async (name) => {
+    const source = readFileSync(`public/environments/${name}.py`, 'utf8');
+    const declaration = readPython(source);
+    const report = await checkEnvironment(declaration, () => pythonSandboxOf(source), { episodes: 200, seed: 1 });
+    expect(report.findings).toEqual([]);
+    expect(report.expert).toBeGreaterThanOrEqual(0.9);
+    expect(report.chance).toBeLessThan(0.5);
+    expect(declaration.tools.every(({ description }) => description !== '')).toBe(true);
+  },
+);
