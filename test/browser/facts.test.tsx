@@ -38,7 +38,7 @@ test('pasted facts are read, shown as text whatever they hold, and go with the n
     .element(page.getByTestId('facts-loaded'))
     .toHaveTextContent(`The is of ${EVIL} is <b class=evil>bold</b>.`);
   expect(markup()).toBe(before);
-  await page.getByRole('button', { name: 'Train on them' }).click();
+  await page.getByRole('button', { name: 'Train on these facts' }).click();
   const begun = () => worker.asked.findLast((command) => command.type === 'start');
   await expect
     .poll(begun)

@@ -68,7 +68,7 @@ test.each([DESKTOP, PHONE])(
     expect((box?.y ?? NaN) + (box?.height ?? NaN)).toBeLessThan(viewport.height);
     await door.getByRole('button', { name: 'Try the sample file' }).click();
     await door.getByText('sample.csv').waitFor();
-    await door.getByRole('button', { name: 'Train on them' }).click();
+    await door.getByRole('button', { name: 'Train on these facts' }).click();
     await expect.poll(async () => (await read(page)).session).toBe('ready');
     await door.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);

@@ -81,7 +81,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   await stepped(page, 2);
   const [own, before] = [await checksum(page), await read(page)];
   await page.evaluate(() => location.assign('#/learn/en/advantage'));
-  const words = await carryOut(page, 'sum', 'exactly 0, but for rounding', 'One update, then add them up');
+  const words = await carryOut(page, 'sum', 'exactly 0, up to rounding', 'One update, then add them up');
   expect(words).toContain('Right');
   expect(words).toMatch(/ up to 0\./);
   expect(await checksum(page)).not.toBe(own);
