@@ -57,8 +57,8 @@ function checkSeal(manifest: JsonRecord, beside: unknown): void {
   const { format, version, sum } = manifest;
   if (format !== FORMAT) throw new StoredRunError({ place: 'format', got: shown(format), want: FORMAT });
   if (version !== VERSION) {
-    const want = `${VERSION}: this page writes and reads no other`;
-    throw new StoredRunError({ place: 'version', got: shown(version), want });
+    const message = `It is of version ${shown(version)}; this page reads version ${VERSION}.`;
+    throw new StoredRunError({ place: 'version', got: shown(version), want: String(VERSION) }, message);
   }
   const found = manifestSum(manifest, beside);
   if (sum === found) return;

@@ -48,6 +48,14 @@ test('a log is the run it tells of: its knobs, its backend and every number; a l
   const bare = '{"update":1,"rollout/success":0.5,"gone/metric":1}\n';
   expect(readLog(bare, FILE)).toMatchObject({ name: 'a.jsonl, knobs unknown', started: FILE.written, update: 1 });
   expect(readLog(bare, { ...FILE, run: MANIFEST })).toMatchObject({ ...MANIFEST, update: 1 });
+  // all of it, but for numbers of runs in the browser that it comes from
+  const changed = {
+    config: parseConfig({ ...MANIFEST.begun, learningRate: 0.01 }),
+    changes: [{ update: 1, text: 'η' }],
+  };
+  const saved = readLog(bare, { ...FILE, run: { ...MANIFEST, ...changed, id: 7, fork: { run: 1, update: 1 } } });
+  expect(saved).toMatchObject({ ...MANIFEST, ...changed, id: 0, update: 1 });
+  expect(saved.fork).toBeUndefined();
 });
 
 // prettier-ignore

@@ -120,8 +120,8 @@ interface Paged {
 }
 
 test('what the oldest pages saved is read: newest numbers beside the curves, no place in the list', () => {
-  const of = (record: unknown) => {
-    const page = { points: new Map([['rollout/success', points([1], [0.5])], ['gone/metric', points([1], [1])]]), flags: [], metrics: { 'rollout/success': 0.5 }, config: null, record }; // prettier-ignore
+  const of = (record: unknown, newest: unknown = null) => {
+    const page = { points: new Map([['rollout/success', points([1], [0.5])], ['gone/metric', points([1], [1])]]), flags: [], metrics: { 'rollout/success': 0.5 }, config: newest, record }; // prettier-ignore
     const whole = { update: 2, name: 'n', savedAt: 60_000, facts: null, page };
     return { ...whole, checkpoint, sum: checksumOf({ ...whole, checkpoint: null, sum: null }) };
   };
@@ -132,6 +132,8 @@ test('what the oldest pages saved is read: newest numbers beside the curves, no 
   expect(readSave(of(null)).order).toBe(0);
   expect([...unlisted.series.keys()]).toEqual(['rollout/success']);
   expect(unlisted.checkpoint).toEqual(checkpoint);
+  const newest = parseConfig({ ...config, clipLow: 0.1 }); // changed after its last update
+  expect(readSave(of(record, newest)).run).toMatchObject({ config: newest, checkpoint: { config } });
   expect(() => readSave(of({ ...record, id: -1 }))).toThrow(/“run\.id” can’t be read/);
 });
 
@@ -166,7 +168,7 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
     /The pairs its reward model was taught by a person are no pairs/,
   ],
   'no tensors': [(kept) => kept.tensors.clear(), /no set of tensors/],
-  'another version': [(kept) => (kept.manifest.version = 99), /“version” can’t be read: it is 99, not 1/],
+  'another version': [(kept) => (kept.manifest.version = 99), /It is of version 99; this page reads version 1/],
   'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
   'no curves': [(kept) => (kept.points = null), /damaged after it was saved/],
   'another name': [(kept) => (kept.manifest.run.name += 's'), /damaged after it was saved/],
@@ -183,6 +185,51 @@ test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong 
   spoil(kept);
   expect(() => readSave(kept)).toThrow(words);
 });
+
+/** Every value in `record`, with what holds it and under which key. */
+function placesIn(record: unknown, where: string): readonly (readonly [where: string, holder: object, key: string])[] {
+  if (typeof record !== 'object' || record === null || ArrayBuffer.isView(record)) return [];
+  const entries: readonly (readonly [string, unknown])[] = record instanceof Map ? [...(record as Map<string, unknown>)] : Object.entries(record); // prettier-ignore
+  return entries.flatMap(([key, inner]) => [[`${where}.${key}`, record, key] as const, ...placesIn(inner, `${where}.${key}`)]); // prettier-ignore
+}
+
+test.each([
+  ['this page', () => structuredClone(saveRecord({ run, order: 3, savedAt: 5000 }))],
+  ['an older page', () => deserialize(gunzipSync(older('words.save.gz'))) as object],
+])('a save of %s in which any one value is of another kind, or differs by a bit, is refused', (_, save) => {
+  const paths = placesIn(save(), 'save').map(([where]) => where);
+  expect(paths.length).toBeGreaterThan(200);
+  const taken: string[] = [];
+  for (const [at, path] of paths.entries()) {
+    for (const kind of ['another kind', 'a bit'] as const) {
+      const kept = save();
+      const [, holder, key] = placesIn(kept, 'save')[at]!;
+      const value: unknown = holder instanceof Map ? holder.get(key) : Reflect.get(holder, key);
+      const changed = kind === 'another kind' ? (typeof value === 'number' ? 'x' : 7) : differing(value);
+      if (holder instanceof Map) holder.set(key, changed);
+      else Reflect.set(holder, key, changed);
+      if (Object.is(changed, value)) continue;
+      try {
+        readSave(kept);
+        taken.push(`${path}: ${kind}`);
+      } catch {
+        // refused
+      }
+    }
+  }
+  expect(taken).toEqual([]);
+});
+
+/** The value with a bit of it changed; the same value where it has none. */
+function differing(value: unknown): unknown {
+  if (typeof value === 'number') return value + 2 ** -20;
+  if (typeof value === 'string' && value !== '') return String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);
+  if (typeof value === 'boolean') return !value;
+  if (!ArrayBuffer.isView(value) || value.byteLength === 0) return value;
+  const copy = structuredClone(value);
+  new Uint8Array(copy.buffer, copy.byteOffset, copy.byteLength)[0]! ^= 1;
+  return copy;
+}
 
 test('a save with a right checksum whose curve falls is refused', () => {
   const falling = points([2, 1], [0.5, 0.5]);

@@ -65,22 +65,8 @@ export function textOf(run: Run): string {
   });
 }
 
-const FIELDS_KEPT = [
-  ...([
-    'id',
-    'name',
-    'started',
-    'backend',
-    'kernels',
-    'config',
-    'now',
-    'changes',
-    'update',
-    'curves',
-    'fork',
-    'arm',
-  ] as const),
-];
+// prettier-ignore
+const FIELDS_KEPT = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm'] as const;
 
 /** Reads what `textOf` wrote, of this page or an older one; null for anything else: nothing of a run is mended in silence. */
 export function readRun(text: string): Run | null {

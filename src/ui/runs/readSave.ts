@@ -42,11 +42,11 @@ interface OlderRecord extends Pick<PackedRun, 'name' | 'update' | 'facts'>, Pick
     readonly points: PackedRun['points'];
     readonly flags: PackedRun['changes'];
     readonly config: PackedRun['config'] | null;
-    readonly record:
-      | (Partial<Pick<PackedRun, 'id' | 'started' | 'kernels' | 'fork'>> & {
-          readonly backend?: string;
-          readonly config?: PackedRun['begun'];
-        })
-      | null;
+    readonly record: Partial<Pick<PackedRun, 'id' | 'started' | 'kernels' | 'fork'> & OlderNames> | null;
   };
+}
+
+interface OlderNames {
+  readonly backend: string;
+  readonly config: PackedRun['begun'];
 }
