@@ -4,7 +4,7 @@ const REMEDY = 'Choose a GGUF file, whole, as it was published.';
 
 /** The bytes at hand end before what is read, though the file goes on. */
 export class EndOfBytes extends Error {
-  override readonly name = 'RanOver';
+  override readonly name = 'EndOfBytes';
   readonly cursor: Cursor;
   constructor(cursor: Cursor) {
     super(`${cursor.file}: ${cursor.place}: the bytes given end here. Give more of the file.`);
@@ -12,7 +12,7 @@ export class EndOfBytes extends Error {
   }
 }
 
-/** Reads little-endian values one after the other. Past the file's end it throws FormatError, past the bytes at hand RanOver. */
+/** Reads little-endian values one after the other. Past the file's end it throws FormatError, past the bytes at hand EndOfBytes. */
 export class Cursor {
   at = 0;
   place = ''; // what is being read, for messages
