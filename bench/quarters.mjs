@@ -43,10 +43,9 @@ export function quarters(V, T) {
     };
   };
   return {
-    ...{ name: 'quarters', description: 'Four stretches of equal length.', tools: [], rule: null, retrieved: null },
+    ...{ name: 'quarters', description: 'Four stretches of equal length.', tools: [] },
     vocabulary: Array.from({ length: V }, (_, id) => `w${id}`),
     ...{ maxTokens: T, maxTurnTokens: quarter, grammar: () => grammar, reset, demonstration: reset },
-    allTasks: null,
     splits: { heldOut: { doc: 'The same.', reset }, shifted: { doc: 'The same.', reset } },
   };
 }

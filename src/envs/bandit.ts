@@ -58,7 +58,6 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
       shifted: { reset: choosing(!reversed), doc: 'The names are reversed: what was risky is safe.' },
     },
     rule: 'Take the arm that is named first.',
-    retrieved: null, // there is no tool
     asking: offers(reversed, (seed) => begin(() => choose(seed, reversed))),
   };
 }

@@ -74,7 +74,6 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
     grammar: turns.grammar,
     reset: computing(hops, 'train'),
     demonstration: computing(hops, 'train'),
-    allTasks: null,
     splits: {
       heldOut: { reset: computing(hops, 'held-out'), doc: 'Chains that training never asks for.' },
       shifted: {
@@ -85,9 +84,7 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
             : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
       },
     },
-    rule: null,
     ...(!chatTokenizer && { data: { kind: 'calculator', maxTurns } }),
-    retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
     asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
   };
 }

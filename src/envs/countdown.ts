@@ -58,7 +58,6 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
     grammar,
     reset: making(handed, 'train'),
     demonstration: making(handed, 'train'),
-    allTasks: null,
     splits: {
       heldOut: {
         reset: making(handed, 'held-out'),
@@ -69,8 +68,6 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
         doc: `Every task hands out ${handed + 1} numbers, one more than in training.`,
       },
     },
-    rule: null,
-    retrieved: null, // there is no tool
     asking: ownPuzzles(handed, (puzzle) => begin(() => make(puzzle))),
   };
 }

@@ -82,7 +82,6 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
     reset: asking(trained),
     // as many of one passage as of two
     demonstration: asking(trained, 0.5),
-    allTasks: null,
     splits: {
       heldOut: { reset: asking(heldOut), doc: 'Questions that training never asks.' },
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
@@ -100,7 +99,6 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
         spoken,
       },
     }),
-    rule: null,
     retrieved: begin(
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
       { maxTurns: 1 },

@@ -174,16 +174,16 @@ export interface ToolEnv {
   readonly splits: Splits;
   /**
    * The number of tasks if the environment holds none out; that many consecutive seeds of `reset` give every task exactly
-   * once. Null if some are held out.
+   * once. Absent if some are held out.
    */
-  readonly allTasks: number | null;
-  /** One sentence: the best known rule that needs no search and no learning. Null if none is simpler than the expert. */
-  readonly rule: string | null;
+  readonly allTasks?: number;
+  /** One sentence: the best known rule that needs no search and no learning. Absent if none is simpler than the expert. */
+  readonly rule?: string;
   /**
-   * Naive RAG, as a baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Null if
-   * that makes no sense here.
+   * Naive RAG, as a baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Absent if
+   * nothing can be retrieved beforehand: there is no such tool, the prompt says everything, or one answer doesn't tell enough.
    */
-  readonly retrieved: Reset | null;
+  readonly retrieved?: Reset;
   /** Lets a person pose a task of their own. Without it, a person can only choose a task by its seed. */
   readonly asking?: Asking;
   /** Set if the environment answers later. Its episodes are opened by `Reset.opening`, and only `openAll` opens them. */

@@ -57,7 +57,6 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
     grammar,
     reset: walking(slip, 'train'),
     demonstration: walking(slip, 'train'),
-    allTasks: null,
     splits: {
       heldOut: { reset: walking(slip, 'held-out'), doc: 'Lakes that training never walks over.' },
       shifted: {
@@ -66,7 +65,6 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
       },
     },
     rule: 'Head for the goal, rows first, whatever lies between.',
-    retrieved: null, // the map is in the prompt; there is nothing to retrieve
   };
 }
 

@@ -110,7 +110,6 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     grammar: inTurns.grammar,
     reset: asking('train', source.train, trainedHops),
     demonstration: asking('train', source.train, (draw) => (draw.next() < ONE_HOP_DEMONSTRATIONS ? 1 : hops)),
-    allTasks: null,
     splits: {
       heldOut: {
         reset: asking('held-out', heldOut, trainedHops),

@@ -82,9 +82,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
         doc: 'The tool fails at least one time in five.',
       },
     },
-    rule: null,
     ...(!chatTokenizer && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
-    retrieved: null, // one comparison in the prompt does not tell the number, and this task has no answer tag: the agent answers with a call
     asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };
 }

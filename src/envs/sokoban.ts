@@ -64,7 +64,6 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
     grammar,
     reset: working(1, trained, 'train'),
     demonstration: working(1, trained, 'train'),
-    allTasks: null,
     splits: {
       heldOut: { reset: working(1, trained, 'held-out'), doc: 'Rooms that training never works in.' },
       shifted: {
@@ -76,7 +75,6 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
       },
     },
     rule: 'Walk behind the box and push it towards the target, rows first, whatever walls there are.',
-    retrieved: null, // the room is in the prompt; there is nothing to retrieve
   };
 }
 

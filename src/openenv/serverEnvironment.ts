@@ -108,9 +108,6 @@ export async function serverEnvironment(
     reset: resetTo('train'),
     demonstration: resetTo('train'),
     splits: { heldOut: test, shifted: test },
-    allTasks: null,
-    rule: null,
-    retrieved: null,
     later: {
       answer,
       leave: (episodes) => {

@@ -31,7 +31,7 @@ export function taskKey(begin: Reset, seed: number, settings: EnvSettings): stri
  */
 export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): readonly number[] {
   const { seed, evalTasks } = config;
-  if (env.allTasks !== null) return Array.from({ length: env.allTasks }, (_, i) => evalTaskSeed(seed, i));
+  if (env.allTasks !== undefined) return Array.from({ length: env.allTasks }, (_, i) => evalTaskSeed(seed, i));
   const settings = envSettings(config);
   const met = new Set<string>();
   const seeds: number[] = [];

@@ -32,7 +32,7 @@ export async function playerBaselines(
   for (const { index, ...seeds } of tasks) {
     const solves = (player: Player) => playOut(openEpisode(table, seeds), player).success;
     if (solves(expert)) expertSolved++;
-    if (env.rule !== null && solves(rule)) ruleSolved++;
+    if (env.rule !== undefined && solves(rule)) ruleSolved++;
     for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
       if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
     }
@@ -40,7 +40,7 @@ export async function playerBaselines(
   }
   return {
     'baseline/expert': expertSolved / tasks.length,
-    ...(env.rule !== null && { 'baseline/rule': ruleSolved / tasks.length }),
+    ...(env.rule !== undefined && { 'baseline/rule': ruleSolved / tasks.length }),
     'baseline/random': randomSolved / (tasks.length * RANDOM_EPISODES),
   };
 }

@@ -62,9 +62,6 @@ export function writtenEnvironment(
     reset: resetTo('train'),
     demonstration: resetTo('train'),
     splits: { heldOut: test, shifted: test },
-    allTasks: null,
-    rule: null,
-    retrieved: null,
   };
 }
 

@@ -79,7 +79,7 @@ describe('the questions', () => {
     expect(splits(env.reset)).toEqual(new Set(['train']));
     expect(splits(env.demonstration)).toEqual(new Set(['train']));
     expect(splits(env.splits.heldOut?.reset)).toEqual(new Set(['held-out']));
-    expect(splits(env.retrieved!)).toEqual(new Set(['held-out']));
+    expect(splits(env.retrieved)).toEqual(new Set(['held-out']));
     expect(splits(env.splits.entities?.reset)).toEqual(new Set(['unread']));
     expect(splits(env.splits.shifted.reset)).toEqual(new Set(['unread']));
     expect(drawn(env.splits.shifted.reset).every(({ passages }) => passages.length === 2)).toBe(true);

@@ -100,6 +100,6 @@ describe('naive RAG', () => {
   });
 
   it('has no place in number hunt', () => {
-    expect(createEnv(parseConfig({ env: 'number-hunt' })).retrieved).toBeNull();
+    expect(createEnv(parseConfig({ env: 'number-hunt' })).retrieved).toBeUndefined();
   });
 });

@@ -9,6 +9,12 @@ export interface Crossings {
   closed: number;
 }
 
+/** The same environment without the baseline of naive RAG, which only one that answers at once can have. */
+export function withoutRetrieved(env: ToolEnv): ToolEnv {
+  const { retrieved: _, ...others } = env;
+  return others;
+}
+
 /** An environment with the same tasks and rules that answers a moment later; `crossings` notes how it is asked. */
 export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossings: Crossings } {
   const crossings: Crossings = { opened: [], answered: [], left: new Set(), closed: 0 };
@@ -25,10 +31,9 @@ export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossi
   return {
     crossings,
     env: {
-      ...env,
+      ...withoutRetrieved(env),
       reset: later(env.reset),
       demonstration: later(env.demonstration),
-      retrieved: null,
       splits: {
         heldOut: heldOut && { ...heldOut, reset: later(heldOut.reset) },
         shifted: { ...shifted, reset: later(shifted.reset) },

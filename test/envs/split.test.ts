@@ -77,7 +77,7 @@ describe.each(KNOBS)('%s %o', (name, knobs) => {
         // a seed of training leads to no such task either
         expect(drawn(begin, forTraining).filter((episode) => met.has(contentOf(episode)))).toEqual([]);
       }
-      expect(env.allTasks).toBeNull();
+      expect(env.allTasks).toBeUndefined();
     });
 
     it('puts one retrieval into the prompt of the tasks it holds out', () => {

@@ -6,7 +6,7 @@ import { evaluate } from '../../src/rl/evaluate.ts';
 import { playerBaselines } from '../../src/rl/playerBaselines.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 import { trainingTasks } from '../../src/rl/trainer.ts';
-import { laterEnv } from '../envs/laterEnv.ts';
+import { laterEnv, withoutRetrieved } from '../envs/laterEnv.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 const ROWS = 24;
@@ -42,7 +42,7 @@ describe.each([
 
   it('is evaluated like one that answers at once, and has no players of its own to compare with', async () => {
     const { env, crossings } = laterEnv(now);
-    const first = await evaluate(policy(), { ...now, retrieved: null }, config, 0, yieldToEvents);
+    const first = await evaluate(policy(), withoutRetrieved(now), config, 0, yieldToEvents);
     const second = await evaluate(policy(), env, config, 0, yieldToEvents);
     expect(second).toEqual(first);
     const opened = crossings.opened.reduce((sum, count) => sum + count, 0);
