@@ -49,7 +49,7 @@ export const KL_DELTA = 'δ = log π − log π_ref';
 /** What a critic is taught: R of a token, of its advantage before whitening. */
 const RETURN = 'R = A + V_old';
 
-/** The push on a token by its own term of the objective. `src/ui/rollout/pushWords.ts` writes the same with numbers; a token's weight in a mean over n tokens is 1/n. */
+/** The push on a token by its own term of the objective. `src/ui/rollout/Inspector.tsx` writes the same with numbers; a token's weight in a mean over n tokens is 1/n. */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
   return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;
 }

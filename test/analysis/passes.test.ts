@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { pushAt } from '../../src/ui/rollout/push.ts';
-import { pushes, pushSentence } from '../../src/ui/rollout/pushWords.ts';
+import { pushes, pushSentence } from '../../src/ui/rollout/Inspector.tsx';
 import { trained } from './trained.ts';
 
 const TINY = {

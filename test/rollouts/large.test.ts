@@ -8,7 +8,7 @@ import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
 import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
-import { recordTurns } from '../../src/ui/rollouts/recordTurns.ts';
+import { recordTurns } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { StepChoice } from '../../src/ui/rollouts/StepsComparison.tsx';
 import { processorClock } from '../processorClock.ts';
 

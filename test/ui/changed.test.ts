@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { presetDifferences } from '../../src/ui/knobs/presetDifferences.ts';
+import { presetDifferences } from '../../src/ui/knobs/ChangedList.tsx';
 import { presetConfig } from '../../src/ui/knobs/configStore.ts';
 
 const given = presetConfig('number-hunt');

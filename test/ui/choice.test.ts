@@ -6,7 +6,7 @@ import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup, type PresetResult } from
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
 import { summaryOf } from '../../src/experiments/statistics.ts';
-import { nextCard } from '../../src/ui/choice/nextCard.ts';
+import { nextCard } from '../../src/ui/choice/ChoiceDialog.tsx';
 import { SCENES } from '../../src/ui/choice/scenes.ts';
 import { expected, timeWords } from '../../src/ui/choice/presetTimes.ts';
 import { expertScenes } from '../scenes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { winner } from '../../src/ui/stage/contest.ts';
+import { winner } from '../../src/ui/stage/Contest.tsx';
 
 const fared = (success: boolean, turns: number) => ({ success, turns });
 

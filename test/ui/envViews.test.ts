@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/domain/envView.ts';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
-import { labelPlaces } from '../../src/ui/drawings/graphLabels.ts';
+import { labelPlaces } from '../../src/ui/drawings/Graph.tsx';
 import { Grid } from '../../src/ui/drawings/Grid.tsx';
 import { Ledger } from '../../src/ui/drawings/Ledger.tsx';
 import { Passages } from '../../src/ui/drawings/Passages.tsx';

@@ -4,7 +4,7 @@ import { python } from '@codemirror/lang-python';
 import { EditorState, type Extension, type Transaction } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { expect, test } from 'vitest';
-import { continueComment } from '../../src/ui/environment/commentLines.ts';
+import { continueComment } from '../../src/ui/environment/Editor.tsx';
 import { complete } from '../../src/ui/environment/completions.ts';
 import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
 import { nameAfterClass } from '../../src/ui/environment/templates.ts';

@@ -5,7 +5,7 @@ import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
 test('runs that are shipped and cannot be loaded are told of in the language of the page', async () => {
   vi.stubGlobal('location', { hash: '', href: 'http://lab.example/' });
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-  const { shippedRuns } = await import('../../src/ui/learn/exerciseTraining.ts');
+  const { shippedRuns } = await import('../../src/ui/learn/exerciseRun.ts');
   const error: unknown = await shippedRuns({ experiment: 'echo-trap', arm: 'break-it' }).catch((why: unknown) => why);
   if (!(error instanceof ExerciseError)) throw new Error(`got ${String(error)}, want Learn’s own words`);
   expect(sentenceOf(await loadTexts('de'), error.said)).toMatch(/^Die aufgezeichneten Läufe konnten nicht/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingTargets, type RunPosition } from '../../src/ui/shell/missingTargets.ts';
+import { missingTargets, type RunPosition } from '../../src/ui/shell/AddressNotes.tsx';
 import type { Current } from '../../src/ui/run/currentRollout.ts';
 import { readRollout } from '../../src/ui/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';

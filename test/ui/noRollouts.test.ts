@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noRolloutsWords } from '../../src/ui/rollout/noRollouts.ts';
+import { noRolloutsWords } from '../../src/ui/rollout/GroupStrip.tsx';
 
 const READY = { session: 'ready', busy: false, update: 0, away: false, missing: false, label: 'Calculator · SmolLM2', imitating: null } as const; // prettier-ignore
 

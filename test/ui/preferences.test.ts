@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
-import { hackingSentence } from '../../src/ui/preferences/hacking.ts';
+import { hackingSentence } from '../../src/ui/preferences/Preferences.tsx';
 import { attemptOf, pairOf } from '../../src/ui/preferences/pairs.ts';
 import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
 import { Series } from '../../src/runs/series.ts';

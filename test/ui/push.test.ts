@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/rollout/channels.ts';
-import { passFormula, pushes, pushSentence, pushReason } from '../../src/ui/rollout/pushWords.ts';
+import { passFormula, pushes, pushSentence, pushReason } from '../../src/ui/rollout/Inspector.tsx';
 import { hardestObservation } from '../../src/ui/learn/hardestObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';

@@ -68,7 +68,7 @@ test('the arms of a comparison begin with the same weights, and end with those t
 });
 
 test('the arm of a lesson ends with the weights that the command line gives it, though the lab trains it an update at a time', async () => {
-  const { trainArms } = await import('../../src/ui/learn/exerciseTraining.ts');
+  const { trainArms } = await import('../../src/ui/learn/exerciseRun.ts');
   const { currentRun } = await import('../../src/ui/run/liveRun.ts');
   const told: number[] = [];
   const [seen] = await trainArms(

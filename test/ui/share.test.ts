@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { makeClip } from '../../src/ui/share/clip.ts';
+import { makeClip } from '../../src/ui/share/ShareClip.tsx';
 import { rolloutFrames, trainingFrames } from '../../src/ui/share/clipFrames.ts';
 import { duelFrames, duelHeadline } from '../../src/ui/share/duel.ts';
-import { frameSnippet } from '../../src/ui/share/frameSnippet.ts';
-import { spread } from '../../src/ui/share/keptBatches.ts';
+import { frameSnippet } from '../../src/ui/share/ShareDialog.tsx';
+import { spread } from '../../src/ui/share/ShareClip.tsx';
 import { cardWords, momentOf, upTo } from '../../src/ui/share/moment.ts';
 import { readableAddress } from '../../src/ui/share/sharedAddress.ts';
-import { linesOf } from '../../src/ui/share/tokenLines.ts';
+import { linesOf } from '../../src/ui/share/CardTokens.tsx';
 import { isOver } from '../../src/ui/stage/play.ts';
 import { playsOf } from '../../src/ui/stage/recordedTasks.ts';
 import { sidesOf } from '../../src/ui/stage/sides.ts';

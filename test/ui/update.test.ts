@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
-import { largestChanges } from '../../src/ui/update/changes.ts';
+import { largestChanges } from '../../src/ui/update/Update.tsx';
 import { rolloutsText } from '../../src/ui/update/rolloutNames.ts';
-import { predicted, stepsInWords, whyBars } from '../../src/ui/update/whyBars.ts';
+import { predicted, stepsInWords, whyBars } from '../../src/ui/update/Why.tsx';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('the largest changes', () => {

@@ -2,8 +2,6 @@ import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESET_CARDS, type PresetGroup } from '../../config/presetCards.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import type { PresetName } from '../../config/presets.ts';
-import { BoardScene } from './BoardScene.tsx';
-import { GraphScene } from './GraphScene.tsx';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes.ts';
 
@@ -170,4 +168,64 @@ function Passages({ scene: { passages } }: Of<'passages'>) {
       }).filter((piece) => piece.to > piece.from),
     );
   }
+}
+
+const CELL = 20;
+const LEFT = 26;
+const TOP = 4;
+const KINDS: Readonly<Record<string, string>> = { '.': 'floor', '#': 'wall', o: 'hole', '*': 'goal' };
+
+/** A board with the walk over it, and the box where it stood at first. */
+function BoardScene({ scene: { size, cells, walk, box } }: { readonly scene: Extract<Scene, { kind: 'board' }> }) {
+  const x = (cell: number) => LEFT + CELL * (cell % size);
+  const y = (cell: number) => TOP + CELL * Math.floor(cell / size);
+  const middle = (cell: number) => `${x(cell) + CELL / 2} ${y(cell) + CELL / 2}`;
+  const last = walk.at(-1) ?? 0;
+  return (
+    <>
+      {Array.from(cells, (cell, i) => (
+        <rect key={i} className={KINDS[cell]} x={x(i) + 1} y={y(i) + 1} width={CELL - 2} height={CELL - 2} rx={3} />
+      ))}
+      <path className="act" d={`M${walk.map(middle).join('L')}`} />
+      {box !== null && (
+        <rect className="box" x={x(box) + 5} y={y(box) + 5} width={CELL - 10} height={CELL - 10} rx={2} />
+      )}
+      <circle className="act" cx={x(walk[0] ?? 0) + CELL / 2} cy={y(walk[0] ?? 0) + CELL / 2} r={3} />
+      <circle className="done" cx={x(last) + CELL / 2} cy={y(last) + CELL / 2} r={4.5} />
+    </>
+  );
+}
+
+const CENTRE = { x: 66, y: 44 };
+const RADIUS = { x: 52, y: 36 };
+
+/** Entities on a ring, every fact faint, and the path that was looked up. */
+function GraphScene({ scene: { nodes, facts, path } }: { readonly scene: Extract<Scene, { kind: 'graph' }> }) {
+  const at = (node: number) => {
+    const angle = (2 * Math.PI * node) / nodes - Math.PI / 2;
+    return { x: CENTRE.x + RADIUS.x * Math.cos(angle), y: CENTRE.y + RADIUS.y * Math.sin(angle) };
+  };
+  // bent towards the middle, so that the ring stays empty
+  const edge = (from: number, to: number) => {
+    const [a, b] = [at(from), at(to)];
+    const bent = { x: (a.x + b.x + CENTRE.x) / 3, y: (a.y + b.y + CENTRE.y) / 3 };
+    return `M${a.x.toFixed(1)} ${a.y.toFixed(1)}Q${bent.x.toFixed(1)} ${bent.y.toFixed(1)} ${b.x.toFixed(1)} ${b.y.toFixed(1)}`;
+  };
+  return (
+    <>
+      <path className="fact" d={facts.map(([from, to]) => edge(from, to)).join('')} />
+      <path
+        className="act"
+        d={path
+          .slice(1)
+          .map((to, i) => edge(path[i] ?? to, to))
+          .join('')}
+      />
+      {Array.from({ length: nodes }, (_, node) => {
+        const { x, y } = at(node);
+        const end = path.at(-1) === node;
+        return <circle key={node} className={end ? 'done' : path.includes(node) ? 'act' : 'thing'} cx={x} cy={y} r={end ? 6 : 4.5} />; // prettier-ignore
+      })}
+    </>
+  );
 }

@@ -4,7 +4,31 @@ import { useRuns } from '../runs/runStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/runs.css';
-import { ComparisonPanel } from './ComparisonPanel.tsx';
+import { useState } from 'react';
+import { contradictions } from '../../config/contradictions.ts';
+import { decimal } from '../../base/decimal.ts';
+import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { problemText } from '../../config/configProblem.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { knobText } from '../../config/knobText.ts';
+import type { Trained } from '../run/armWorker.ts';
+import { lastChangedKnob } from '../run/lastChangedKnob.ts';
+import { useLive, live } from '../run/liveStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import '../styles/comparisons.css';
+import { RECIPES, flipped, forkable, forkRun, UPDATES, UNMASKED } from './recipes.ts';
+import {
+  cancelComparison,
+  MORE_SEEDS,
+  moreSeeds,
+  progressWords,
+  undoComparison,
+  useComparison,
+} from './comparisonStore.ts';
+import { pairsOf } from './comparisonVerdict.ts';
+import { pause as pauseRecording } from '../replay/player.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { begin, stepToDamage } from '../learn/chapterActions.ts';
 
 /** Comparisons that train: forks of the run in the lab and three that one press starts, with the runs that they trained and their curves. */
 export function Forks() {
@@ -38,4 +62,209 @@ function Trained() {
       ))}
     </>
   );
+}
+
+const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
+  isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
+);
+
+/** Comparisons that train: a fork of the run under way, three at one press, and what came of the last one. */
+function ComparisonPanel() {
+  const comparison = useComparison();
+  const busy = comparison.state === 'running';
+  return (
+    <section className="comparisons" aria-labelledby="comparisons-title">
+      <div className="panel-head">
+        <h2 id="comparisons-title">Train a comparison</h2>
+      </div>
+      <Fork busy={busy} />
+      <div className="row" role="group" aria-label="Comparisons at one press">
+        {RECIPES.map(({ id, label, note, start }) => (
+          <button key={id} type="button" title={note} disabled={busy} onClick={start}>
+            {label}
+          </button>
+        ))}
+      </div>
+      {comparison.state !== 'idle' && (
+        <div className="stack note good" role="status" data-testid="comparison" data-state={comparison.state}>
+          {comparison.comparison && <b>{comparison.comparison.title}</b>}
+          {busy && <p>{progressWords(comparison)}</p>}
+          {comparison.verdict && <p className="large comparison-verdict">{comparison.verdict}</p>}
+          <Start results={comparison.results} />
+          {comparison.problem && <p className="comparison-problem">{comparison.problem}</p>}
+          <div className="row">
+            {busy && (
+              <button type="button" onClick={cancelComparison}>
+                Cancel
+              </button>
+            )}
+            {comparison.state === 'done' && comparison.results.length > 1 && (
+              <button type="button" className="primary" onClick={() => void moreSeeds()}>
+                Train {MORE_SEEDS} more seeds
+              </button>
+            )}
+            {comparison.state === 'done' &&
+              comparison.results.some(
+                ({ run: { config } }) => config.lossMask === 'off' && config.advantageMask === 'off',
+              ) && (
+                <button
+                  type="button"
+                  title="Trains one update in the lab with both masks off and selects an observation token that was pushed"
+                  onClick={() => showDamage({ inLab: true })}
+                >
+                  See it token by token
+                </button>
+              )}
+            {comparison.state === 'done' && (
+              <button type="button" onClick={undoComparison}>
+                Undo: delete {comparison.runs.length === 1 ? 'this run' : 'these runs'}
+              </button>
+            )}
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What two arms share: a comparison is worth what they have in common. */
+function Start({ results }: { readonly results: readonly Trained[] }) {
+  const pairs = pairsOf(results);
+  const [[a, b] = []] = pairs;
+  if (!a || !b) return null;
+  const alike = pairs.filter(([x, y]) => x.checksum === y.checksum && x.began === y.began).length;
+  if (pairs.length > 1) {
+    return (
+      <p className="faint" data-testid="comparison-start">
+        {alike} of {pairs.length} pairs started from the same weights and draws.
+      </p>
+    );
+  }
+  return (
+    <p className="faint" data-testid="comparison-start">
+      {alike === 1
+        ? `Both started at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
+        : `Their weights differed at the start: ${a.checksum} and ${b.checksum}.`}
+    </p>
+  );
+}
+
+/** One knob of the run under way, and what it is to be in the clone. */
+function Fork({ busy }: { readonly busy: boolean }) {
+  useConfig((s) => s.applied); // what can be forked
+  const started = useLive((s) => s.session === 'ready' && s.update > 0);
+  const [name, setName] = useState<FieldName>(() => turnedKnob()?.knob ?? 'lossMask');
+  const [typed, setTyped] = useState<string | null>(null); // null: the other value
+  const field: Field = FIELDS[name];
+  const config = forkable();
+  const turned = turnedKnob();
+  // a knob that was changed is tried against what it was
+  const value = typed ?? knobText(turned?.knob === name ? turned.was : flipped(name, config));
+  const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
+  const problem = forkProblem(name, wanted, config);
+  return (
+    <form
+      className="row fork"
+      aria-label="Fork A/B"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void forkRun(name, wanted);
+      }}
+    >
+      <label>
+        Fork with
+        <select
+          id="fork-knob"
+          aria-label="Knob to change"
+          value={name}
+          onChange={(event) => {
+            if (isFieldName(event.target.value)) setName(event.target.value);
+            setTyped(null);
+          }}
+        >
+          {KNOBS.map((knob) => (
+            <option key={knob.name} value={knob.name}>
+              {knob.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span className="fork-values">
+        {knobText(config[name])} → <ValueInB field={field} value={value} onChange={setTyped} />
+      </span>
+      <button type="submit" className="primary" disabled={busy || !started || problem !== ''}>
+        <Icon name="compare" /> Fork, {UPDATES} updates
+      </button>
+      <p className="faint">
+        {!started
+          ? 'Run training first: a fork continues from the current run.'
+          : problem ||
+            'A continues unchanged, B with the change, from the same weights, optimizer state and draws. Your run is paused and kept.'}
+      </p>
+    </form>
+  );
+}
+
+/** The knob that was changed last, where a fork can change it. */
+function turnedKnob() {
+  const turned = lastChangedKnob();
+  return turned && KNOBS.some(({ name }) => name === turned.knob) ? turned : null;
+}
+
+/** Why a knob cannot be that in the clone; '' where it can. */
+function forkProblem(name: FieldName, wanted: string | number, config: RunConfig): string {
+  const field: Field = FIELDS[name];
+  if (!('choices' in field) && !(Number(wanted) >= field.min && Number(wanted) <= field.max)) {
+    return `Use ${knobText(field.min)} to ${knobText(field.max)}.`;
+  }
+  const [clash] = contradictions({ ...config, [name]: wanted });
+  if (clash) return problemText(clash);
+  return wanted === config[name] ? 'That’s its current value.' : '';
+}
+
+interface ValueProps {
+  readonly field: Field;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function ValueInB({ field, value, onChange }: ValueProps) {
+  if (!('choices' in field)) {
+    return (
+      <input
+        aria-label="Value in B"
+        value={value}
+        inputMode="decimal"
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  return (
+    <select aria-label="Value in B" value={value} onChange={(event) => onChange(event.target.value)}>
+      {field.choices.map((choice) => (
+        <option key={choice}>{choice}</option>
+      ))}
+    </select>
+  );
+}
+
+let stop: (() => void) | undefined; // of the last press
+
+/**
+ * Starts the noisy hunt with both masks off, takes one update, and chooses the word of the tool that it pushed hardest: what
+ * grading text does that the agent did not write.
+ */
+function showDamage({ inLab = false } = {}): void {
+  pauseRecording();
+  if (inLab) location.assign('#/lab');
+  begin('noisy-hunt', UNMASKED, false);
+  useSelection.setState({ channel: 'gradient', tab: 'watch' });
+  stop?.();
+  const unsubscribe = useLive.subscribe(({ session, update }) => {
+    const { lossMask } = live.config ?? {};
+    if (session !== 'ready' || update !== 0 || lossMask !== 'off') return;
+    unsubscribe();
+    stop = stepToDamage();
+  });
+  stop = unsubscribe;
 }

@@ -1,20 +1,18 @@
-import { lazy, Suspense, useState, useRef } from 'react';
+import { lazy, Suspense, useState, useRef, useSyncExternalStore } from 'react';
 import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { useMedia } from '../parts/useMedia.ts';
 import { fold, useFolds } from '../shell/folds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
-import { CurveStrip } from './CurveStrip.tsx';
 import { wordsAt } from './chartText.ts';
 import { useRecorded, useMarkedUpdate } from './markedUpdate.ts';
 import { LastChange, ViewControls } from './ViewControls.tsx';
-import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
+import { EVALUATION_WORDS, evaluationSetOf, metricWords } from '../../domain/evaluationSet.ts';
 import { baselinesOf } from './baselineLines.ts';
 import { readAt, traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -22,7 +20,10 @@ import { percent, short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { AXIS, RIGHT, SIDE, TOP } from './frame.ts';
 import { type Chart, LineChart } from './LineChart.tsx';
-import { edgesOf } from './plot.ts';
+import { edgesOf, type Plot, upright } from './plot.ts';
+import { shownText, shownValue } from '../run/metricText.ts';
+import { lastUpdate, useTurn } from './chartClock.ts';
+import '../styles/curve-strip.css';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
@@ -196,5 +197,72 @@ function Curve({ losses }: { readonly losses: readonly number[] }) {
         {width > 40 && <LineChart chart={chart} />}
       </div>
     </figure>
+  );
+}
+
+const BOX = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
+
+/** The curves folded to a line, and a press that opens them. Each has its number: on a recording that of the update in view, else the newest. */
+function CurveStrip() {
+  const recorded = useRecorded() !== null;
+  return (
+    <div className="curve-strip">
+      <button
+        type="button"
+        className="quiet small"
+        aria-expanded="false"
+        title="Open the curves"
+        onClick={() => fold('curves', false)}
+      >
+        <Icon name="up" /> Curves
+      </button>
+      {recorded && <span className="chip example">recording</span>}
+      <ul>
+        {metricsOf('overview').map((metric) => (
+          <Small key={metric} metric={metric} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** A curve as wide as a word. */
+function Small({ metric }: { readonly metric: MetricName }) {
+  useTurn(metric);
+  useLive((s) => s.curvesVersion);
+  const env = useConfig((s) => (s.applied ?? s.wanted).env);
+  const { label, doc } = metricWords(metric, { env });
+  const recorded = useRecorded();
+  const marked = useMarkedUpdate();
+  const at = recorded ? marked : null;
+  const series = live.series.get(metric);
+  const value = at === null ? shownValue(metric, series) : readAt(traceOf(metric, null), at)?.value;
+  const { x, smooth } = series?.drawn ?? { x: [], smooth: [] };
+  const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
+  const plot: Plot = {
+    ...BOX,
+    x: { from: 0, to: lastUpdate() },
+    y: { domain: [low, high > low ? high : low + 1], log: false },
+  };
+  return (
+    <li title={doc}>
+      <span className="soft">{label}</span>
+      <LineChart chart={{ plot, rules: [low], lines: [{ name: 'smooth', x, y: smooth }] }}>
+        {at !== null && <path className="marked" d={upright(plot, at)} />}
+      </LineChart>
+      <b>{series ? shownText(metric, value) : '–'}</b>
+    </li>
+  );
+}
+
+/** Whether a media query holds, as it changes. */
+function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      const media = matchMedia(query);
+      media.addEventListener('change', changed);
+      return () => media.removeEventListener('change', changed);
+    },
+    () => matchMedia(query).matches,
   );
 }

@@ -1,13 +1,16 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { AddressNotes } from '../shell/AddressNotes.tsx';
 import { Boundary } from '../shell/Boundary.tsx';
-import { EmbedBar } from './EmbedBar.tsx';
 import { type Panel, PANELS } from './panels.ts';
 import '../styles/embed.css';
+import { presetNamed } from '../../config/presets.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { pause, run } from '../run/transport.ts';
 
 const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ default: m.EmbeddedStage })));
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));
@@ -59,5 +62,49 @@ function EmbeddedRollout() {
         <Trajectory />
       </div>
     </>
+  );
+}
+
+/** Whether the bar trains: the other panels have buttons of their own. */
+const HAS_RUN: Readonly<Record<Panel, boolean>> = { stage: false, rollout: true, curve: true, exercise: false };
+
+/** What the panel is of, its button, and the link to the whole page. */
+function EmbedBar({ panel }: { readonly panel: Panel }) {
+  const preset = useConfig((s) => s.preset);
+  const running = useLive((s) => s.running);
+  const update = useLive((s) => (s.session === 'none' ? null : s.update));
+  return (
+    <header className="row embed-bar">
+      <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
+      {update !== null && <span className="faint">update {update}</span>}
+      {HAS_RUN[panel] && (
+        <button type="button" className="small run" onClick={() => (running ? pause() : run())}>
+          <Icon name={running ? 'pause' : 'play'} /> {running ? 'Pause' : 'Train it here'}
+        </button>
+      )}
+      <WholePage />
+    </header>
+  );
+}
+
+/** Leads out of the frame, to the page at the same place. */
+function WholePage() {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return (
+    <a
+      className="end"
+      href={`${location.pathname}${hash}`}
+      target="_blank"
+      rel="noopener"
+      onPointerDown={() => setHash(location.hash)}
+      onFocus={() => setHash(location.hash)}
+    >
+      Open the whole page
+    </a>
   );
 }

@@ -1,16 +1,21 @@
 import { useEffect, useRef } from 'react';
-import { languageOf } from '../../domain/environmentFile.ts';
+import { languageOf, type EnvironmentFile } from '../../domain/environmentFile.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
-import type { Examination } from '../../written/examination.ts';
-import { whole } from '../parts/numberText.ts';
+import type { Examination, Sample } from '../../written/examination.ts';
+import { whole, signed } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
-import { ClassMembers } from './ClassMembers.tsx';
 import { cancelCheck, check, TASKS_PLAYED } from './examine.ts';
 import { LineButton, Problems } from './ReadingLine.tsx';
-import { SampleEpisode } from './SampleEpisode.tsx';
-import { Scores } from './Scores.tsx';
-import { ToolList } from './ToolList.tsx';
-import { trainOnEnvironment } from './trainOnEnvironment.ts';
+import type { CheckReport } from '../../written/checker.ts';
+import type { Move } from '../../written/plays.ts';
+import { RewardChip } from '../parts/RewardChip.tsx';
+import { KINDS } from '../rollout/kinds.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import type { Parameter } from '../../text/toolSchema.ts';
+import { MEMBERS } from './members.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { choosePreset } from '../knobs/configStore.ts';
+import { setEnvironment, start } from '../run/engine.ts';
 
 /** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {
@@ -147,4 +152,178 @@ function Found({ found }: { readonly found: Examination }) {
       </details>
     </>
   );
+}
+
+const PLAYERS = [
+  { player: 'expert', doc: 'your expert' },
+  { player: 'chance', doc: 'random calls' },
+  { player: 'untrained', doc: 'a model before training' },
+  { player: 'nonsense', doc: 'broken calls' },
+] as const;
+
+type Earned = Pick<CheckReport, 'expert' | 'chance' | 'nonsense'> & { readonly untrained: number | null };
+
+/** What each player earned on average, side by side. */
+function Scores({ report }: { readonly report: Earned }) {
+  const most = Math.max(1, ...PLAYERS.map(({ player }) => report[player] ?? 0));
+  return (
+    <table className="scores">
+      <caption>
+        Reward <span className="faint">mean per player</span>
+      </caption>
+      <tbody>
+        {PLAYERS.map(({ player, doc }) => {
+          const earned = report[player];
+          return (
+            <tr key={player} data-player={player}>
+              <th scope="row">
+                {player} <span className="faint">{doc}</span>
+              </th>
+              <td aria-hidden="true">
+                <span className="score-bar">
+                  <span style={{ width: `${(Math.max(0, earned ?? 0) / most) * 100}%` }} />
+                </span>
+              </td>
+              <td className="number">{earned === null ? 'none' : earned.toFixed(2)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+interface Props {
+  readonly sample: Sample;
+  /** Weight of each part of the reward, by name; 1 where it has none. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/** The first training task, turn by turn. The expert plays it, or the random player if the class has no expert. */
+function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
+  return (
+    <section className="panel stack" aria-labelledby="sample-title" data-testid="sample">
+      <h2 id="sample-title">The first task, played {by === 'expert' ? 'by the expert' : 'with random calls'}</h2>
+      <ol className="sample-turns">
+        <Said kind="prompt" text={play.prompt} />
+        {play.moves.map((move, turn) => {
+          const reply = play.replies[turn];
+          return (
+            <li key={turn}>
+              <ol>
+                <Said kind={'answer' in move ? 'answer' : 'call'} text={called(move)} />
+                {reply && !('answer' in move) && <Said kind="observation" text={reply.text ?? reply.refused ?? ''} />}
+              </ol>
+            </li>
+          );
+        })}
+      </ol>
+      {play.problems.map(({ text, line }) => (
+        <p key={text} className="note bad">
+          {line !== null && <LineButton line={line} />} {text}
+        </p>
+      ))}
+      {play.parts !== null && reward !== null && (
+        <p className="row small">
+          Reward <b>{reward.toFixed(2)}</b>
+          {Object.entries(play.parts).map(([part, amount]) => (
+            <RewardChip key={part} amount={Number(amount)}>
+              {part} {signed(Number(amount))}
+              {Object.hasOwn(weights, part) && weights[part] !== 1 && ` × ${weights[part]}`}
+            </RewardChip>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface SaidProps {
+  readonly kind: 'prompt' | 'call' | 'observation' | 'answer';
+  readonly text: string;
+}
+
+function Said({ kind, text }: SaidProps) {
+  return (
+    <li className="episode-turn" data-kind={kind}>
+      <SpanLabel of={KINDS[kind]} />
+      <span className="mono">{text}</span>
+    </li>
+  );
+}
+
+const called = (move: Move): string =>
+  'answer' in move
+    ? move.answer
+    : `${move.tool}(${Object.values(move.values)
+        .map((value) => JSON.stringify(value))
+        .join(', ')})`;
+
+/** The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read. */
+function ToolList() {
+  const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
+  const python = useEnvironment((s) => languageOf(s.file) === 'python');
+  if (!declared) return null;
+  const { description, tools } = declared;
+  return (
+    <section className="panel stack" aria-labelledby="tools-title" data-testid="tools">
+      <h2 id="tools-title">Task and tools</h2>
+      {description === '' ? (
+        <p className="faint">
+          {python ? 'Write a docstring in the class' : 'Write a comment before the class'} to describe the task.
+        </p>
+      ) : (
+        <p>{description}</p>
+      )}
+      {tools.map(({ name, description: does, parameters }) => (
+        <div key={name} className="tool">
+          <p className="mono">
+            <b>{name}</b>({parameters.map(signature).join(', ')})
+          </p>
+          {does !== '' && <p className="soft">{does}</p>}
+          {parameters.map((parameter) =>
+            typeof parameter !== 'string' && parameter.description !== undefined ? (
+              <p key={parameter.name} className="faint">
+                <span className="mono">{parameter.name}</span>: {parameter.description}
+              </p>
+            ) : null,
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function signature(parameter: Parameter): string {
+  if (typeof parameter === 'string') return parameter;
+  const { name, type, choices } = parameter;
+  return `${name}: ${choices ? choices.map((choice) => JSON.stringify(choice)).join(' | ') : type}`;
+}
+
+/** All that a class may have, in the language of the file: for somebody who writes one and doesn't know the names. */
+function ClassMembers() {
+  const python = useEnvironment((s) => languageOf(s.file) === 'python');
+  return (
+    <details className="panel class-members" data-testid="class-members">
+      <summary>
+        <b>All that the class may have</b>
+      </summary>
+      <dl className="small">
+        {MEMBERS.map(({ label, python: inPython, doc }) => (
+          <div key={label}>
+            <dt className="mono">{label === 'tool' ? 'any other method' : python ? inPython : label}</dt>
+            <dd className="soft">{doc}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** Begins a fresh run on an environment that a person wrote, with its defaults, in the lab. The file is run: call it at a press that says so. */
+function trainOnEnvironment(file: EnvironmentFile): void {
+  setEnvironment(file);
+  choosePreset(YOUR_ENVIRONMENT);
+  start(true);
+  location.assign('#/lab');
 }

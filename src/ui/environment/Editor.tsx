@@ -1,5 +1,24 @@
 import { useEffect, useRef } from 'react';
-import { showEditor } from './editorView.ts';
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
+import { python } from '@codemirror/lang-python';
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from '@codemirror/language';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { EditorState, type Extension, type StateCommand } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
+import { complete } from './completions.ts';
+import { completePython } from './pythonCompletions.ts';
+import { useEnvironment, write } from './environmentStore.ts';
 
 interface Props {
   readonly label: string;
@@ -12,3 +31,132 @@ export function Editor({ label, describedBy }: Props) {
   useEffect(() => (box.current ? showEditor(box.current, { label, describedBy }) : undefined), [label, describedBy]);
   return <div ref={box} className="editor" />;
 }
+
+interface Labels {
+  readonly label: string;
+  readonly describedBy: string; // id of what says how to leave it
+}
+
+/** How a file is coloured, indented and completed. */
+function inLanguage(file: EnvironmentFile): Extension {
+  const isPython = languageOf(file) === 'python';
+  const completion = autocompletion({ override: [isPython ? completePython : complete], icons: false });
+  return isPython
+    ? [python(), indentUnit.of('    '), EditorState.tabSize.of(4), completion]
+    : [javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2), completion];
+}
+
+/** Shows what is being written in `parent` until the returned function is called. */
+function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => void {
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: useEnvironment.getState().file.text,
+      extensions: [
+        ...[lineNumbers(), highlightActiveLineGutter(), lintGutter(), highlightSpecialChars(), drawSelection()],
+        ...[history(), indentOnInput(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
+        syntaxHighlighting(classHighlighter),
+        inLanguage(useEnvironment.getState().file),
+        keymap.of([
+          ...closeBracketsKeymap,
+          { key: 'Enter', run: continueComment },
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+          indentWithTab,
+        ]),
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-describedby': describedBy,
+          spellcheck: 'false',
+          tabindex: '0',
+        }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) write(state.doc.toString());
+        }),
+      ],
+    }),
+  });
+  mark(view);
+  const { wanted } = useEnvironment.getState();
+  if (wanted) goToLine(view, wanted.line); // asked for on another screen
+  const stop = useEnvironment.subscribe((now, before) => {
+    if (now.placed !== before.placed && now.file.text !== view.state.doc.toString()) replace(view, now.file.text);
+    if (now.reading !== before.reading || now.check !== before.check) mark(view);
+    if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
+  });
+  return () => {
+    stop();
+    view.destroy();
+  };
+}
+
+/** Shows a line of the file and puts the cursor there. */
+function goToLine(view: EditorView, line: number): void {
+  const { doc } = view.state;
+  const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
+  view.dispatch({ selection: { anchor: from, head: to }, effects: EditorView.scrollIntoView(from, { y: 'center' }) });
+  view.focus();
+}
+
+/** Another text, as one change: Ctrl Z brings back the one before. */
+function replace(view: EditorView, text: string): void {
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: text },
+    selection: { anchor: 0 },
+    effects: EditorView.scrollIntoView(0),
+  });
+}
+
+/** What keeps the text from being an environment, and what the check found in it, at their lines. */
+function mark(view: EditorView): void {
+  const { reading, check } = useEnvironment.getState();
+  const { doc } = view.state;
+  const text = doc.toString();
+  if (reading?.text !== text) return; // marks move with the text until it is read
+  const at = (line: number, severity: Diagnostic['severity'], message: string): Diagnostic => {
+    const { from, to, text: code } = doc.line(Math.min(Math.max(1, line), doc.lines));
+    return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
+  };
+  const marks: Diagnostic[] = [];
+  const { found } = reading;
+  const errors = found.problem ? [found.problem, ...found.others] : [];
+  for (const { says, line } of errors) marks.push(at(line ?? 1, 'error', says));
+  const mistakes = found.problem ? [] : found.declared.mistakes;
+  for (const { says, line } of mistakes) marks.push(at(line ?? 1, 'warning', says));
+  if (check?.state === 'done' && check.text === text && check.found.problem === null) {
+    for (const { line, kind, text: says } of check.found.report.findings)
+      if (line !== null && !mistakes.some((each) => each.line === line && each.says === says))
+        marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
+  }
+  view.dispatch(
+    setDiagnostics(
+      view.state,
+      marks.toSorted((a, b) => a.from - b.from),
+    ),
+  );
+}
+
+/** Enter in a block comment: begins the next line with a star, and closes a comment that was just opened. */
+export const continueComment: StateCommand = ({ state, dispatch }) => {
+  const { main } = state.selection;
+  if (!main.empty || syntaxTree(state).resolveInner(main.head, -1).name !== 'BlockComment') return false;
+  const line = state.doc.lineAt(main.head);
+  const before = line.text.slice(0, main.head - line.from);
+  const [, space = '', opens] = /^(\s*)(\/\*\*|\*)(?!\/)/.exec(before) ?? [];
+  if (opens === undefined || before.includes('*/')) return false;
+  const indent = opens === '*' ? space : `${space} `;
+  const next = line.number < state.doc.lines ? state.doc.line(line.number + 1).text : '';
+  const closed = opens === '*' || line.text.includes('*/') || /^\s*\*/.test(next);
+  const star = `\n${indent}* `;
+  dispatch(
+    state.update({
+      changes: { from: main.head, insert: closed ? star : `${star}\n${indent}*/` },
+      selection: { anchor: main.head + star.length },
+      userEvent: 'input',
+      scrollIntoView: true,
+    }),
+  );
+  return true;
+};

@@ -1,17 +1,25 @@
-import { lazy, Suspense, useEffect, useId, useState } from 'react';
-import { languageOf } from '../../domain/environmentFile.ts';
+import { lazy, Suspense, useEffect, useId, useState, useRef } from 'react';
+import { languageOf, type EnvironmentLanguage } from '../../domain/environmentFile.ts';
 import { noteAddress } from '../address/lastAddress.ts';
 import { routeOf } from '../address/hash.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/environment.css';
 import { CheckPanel } from './CheckPanel.tsx';
-import { readEnvironmentHash } from './environmentAddress.ts';
-import { EnvironmentBar } from './EnvironmentBar.tsx';
-import { place, useEnvironment } from './environmentStore.ts';
-import { keepReading } from './examine.ts';
-import { PausedAtFault } from './PausedAtFault.tsx';
+import { readEnvironmentHash, environmentHash } from './environmentAddress.ts';
+import { place, useEnvironment, bringBack, chooseLanguage, openFile, rename } from './environmentStore.ts';
+import { keepReading, checkAndExport, foundInText, TASKS_PLAYED } from './examine.ts';
 import { ReadingLine } from './ReadingLine.tsx';
+import { download } from '../export/fileDownload.ts';
+import { Dialog } from '../parts/Dialog.tsx';
+import { CopyField } from '../share/CopyField.tsx';
+import { pageAddress } from '../share/sharedAddress.ts';
+import { ServerDialog } from './ServerDialog.tsx';
+import { TEMPLATES } from './templates.ts';
+import { faultsOf } from '../../domain/checkFindings.ts';
+import { whole } from '../parts/numberText.ts';
+import { useLive } from '../run/liveStore.ts';
+import { FixEnvironment } from './FixEnvironment.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
 
@@ -79,4 +87,241 @@ function useLinkedFile(): readonly string[] {
     return () => removeEventListener('popstate', read);
   }, []);
   return corrections;
+}
+
+/** The file's name, and the ways to another file and out of the page. */
+function EnvironmentBar() {
+  const name = useEnvironment((s) => s.file.name);
+  const before = useEnvironment((s) => s.before);
+  const [dialog, setDialog] = useState<'templates' | 'share' | 'export' | 'server' | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const close = () => setDialog(null);
+  return (
+    <div className="row environment-bar">
+      <input
+        type="text"
+        className="mono file-name"
+        aria-label="File name"
+        spellCheck={false}
+        value={name}
+        onChange={({ target }) => rename(target.value)}
+      />
+      <LanguageChoice language={languageOf({ name })} />
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('templates')}>
+        Start from…
+      </button>
+      <button type="button" onClick={() => input.current?.click()}>
+        Open a file…
+      </button>
+      <button type="button" onClick={save}>
+        Save as a file
+      </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('share')}>
+        Share by link…
+      </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('export')}>
+        Export…
+      </button>
+      <button type="button" aria-haspopup="dialog" onClick={() => setDialog('server')}>
+        Use a server…
+      </button>
+      {before && (
+        <button type="button" className="quiet end" onClick={bringBack}>
+          Back to {before.name}
+        </button>
+      )}
+      <label className="visually-hidden" htmlFor={id}>
+        A file with an environment
+      </label>
+      <input
+        {...{ id, ref: input, type: 'file', hidden: true }}
+        accept=".ts,.js,.mts,.py,text/typescript,text/x-python"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (file) void openFile(file);
+          currentTarget.value = ''; // the same file can be opened again
+        }}
+      />
+      {dialog === 'templates' && <TemplateDialog close={close} />}
+      {dialog === 'share' && <LinkDialog close={close} />}
+      {dialog === 'server' && <ServerDialog close={close} />}
+      {dialog === 'export' && <ExportEnvironment close={close} />}
+    </div>
+  );
+}
+
+const LANGUAGES: readonly (readonly [EnvironmentLanguage, string])[] = [
+  ['typescript', 'TypeScript'],
+  ['python', 'Python (loads 6 MB once)'],
+];
+
+/** The language of the file. Another one brings another file: the one that stood here before, or a template. */
+function LanguageChoice({ language }: { readonly language: EnvironmentLanguage }) {
+  return (
+    <select
+      aria-label="Language"
+      value={language}
+      onChange={({ target }) => {
+        const chosen = LANGUAGES.find(([name]) => name === target.value);
+        if (chosen) chooseLanguage(chosen[0]);
+      }}
+    >
+      {LANGUAGES.map(([name, label]) => (
+        <option key={name} value={name}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function save(): void {
+  const { name, text } = useEnvironment.getState().file;
+  const python = languageOf({ name }) === 'python';
+  download(name.trim() || 'environment.ts', python ? 'text/x-python' : 'text/typescript', text);
+}
+
+interface Closing {
+  readonly close: () => void;
+}
+
+function TemplateDialog({ close }: Closing) {
+  const now = useEnvironment((s) => s.file.text);
+  return (
+    <Dialog title="Start from an environment" className="templates" onClose={close}>
+      <p className="soft">
+        Each one is complete: you can check it and train on it as it is. To bring back your own file, press{' '}
+        <i>Back to …</i>.
+      </p>
+      <ul data-testid="templates">
+        {TEMPLATES.map(({ file, title, sentence }) => (
+          <li key={file.name}>
+            <button
+              type="button"
+              className="template"
+              aria-current={file.text === now ? 'true' : undefined}
+              onClick={() => {
+                place(file, false);
+                close();
+              }}
+            >
+              <b>{title}</b> {languageOf(file) === 'python' && <span className="chip">Python</span>}
+              <span className="soft">{sentence}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+function LinkDialog({ close }: Closing) {
+  const file = useEnvironment((s) => s.file);
+  const hash = environmentHash(file);
+  return (
+    <Dialog title="Share this environment" className="share-environment" onClose={close}>
+      {hash === null ? (
+        <>
+          <p>This file is too long for a link. Save it and send it: it can be opened on this screen.</p>
+          <div className="row">
+            <button type="button" className="primary" onClick={save}>
+              Save as a file
+            </button>
+          </div>
+        </>
+      ) : (
+        <>
+          <p>
+            The link holds the whole file, and no server stores it. When someone opens the link, nothing runs until they
+            press a button.
+          </p>
+          <CopyField text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface Props {
+  readonly close: () => void;
+}
+
+/** Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result. */
+function ExportEnvironment({ close }: Props) {
+  const { name, byLink } = useEnvironment((s) => s.file);
+  const declared = useEnvironment((s) => s.reading?.found.problem === null && s.reading.found.declared.name);
+  const checked = useEnvironment((s) => {
+    const found = foundInText(s);
+    return found?.problem === null && faultsOf(found.report).length === 0;
+  });
+  if (languageOf({ name }) === 'python')
+    return <PythonExport name={name} declared={declared || 'MyTask'} close={close} />;
+  return (
+    <Dialog title="Export this environment" className="export-environment" onClose={close}>
+      <div className="stack">
+        <p>
+          You get a zip. With it, TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play
+          the same episodes as this page, bit for bit. The README in the zip says what each one needs.
+        </p>
+        {checked ? (
+          <p className="soft">The check found no fault in this file, so it isn’t played again.</p>
+        ) : (
+          <p className="soft">
+            <i>Check and export</i> first runs the file on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check
+            finds a fault, nothing is written.
+          </p>
+        )}
+        {byLink && <p className="note">It came by a link, so somebody else may have written it. Read it first.</p>}
+        <div className="row">
+          <button
+            type="button"
+            className="primary"
+            onClick={() => {
+              checkAndExport();
+              close();
+            }}
+          >
+            {checked ? 'Export' : 'Check and export'}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A class in Python needs no export: TRL takes it as it is. */
+function PythonExport({ name, declared, close }: Props & { readonly name: string; readonly declared: string }) {
+  const module = name.trim().replace(/\.py$/i, '');
+  return (
+    <Dialog title="Train on it elsewhere" className="export-environment" onClose={close}>
+      <div className="stack">
+        <p>TRL trains on this file as it is. Save it beside your script and name its class:</p>
+        <pre>
+          from {module} import {declared}
+          {'\n'}GRPOTrainer(…, environment_factory={declared})
+        </pre>
+        <p className="soft">
+          Only classes in TypeScript can be exported for verifiers, OpenEnv and verl. TRL doesn’t seed{' '}
+          <span className="mono">random</span>; this page seeds it for each episode.
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+/** In the editor: says that a run is paused at a fault of its environment, with a button to continue it. Renders nothing if no run is. */
+function PausedAtFault() {
+  const problem = useLive((s) => s.problem);
+  if (problem?.cause !== 'environment-fault') return null;
+  return (
+    <div className="note bad stack" role="status" data-testid="paused-at-fault">
+      <p>
+        {problem.message} {problem.hint}
+      </p>
+      <div className="row">
+        <FixEnvironment inEditor />
+      </div>
+    </div>
+  );
 }

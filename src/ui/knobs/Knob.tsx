@@ -1,18 +1,20 @@
-import { memo, useId } from 'react';
+import { memo, useId, useState } from 'react';
 import { FIELD_DOCS } from '../../config/fieldDocs.ts';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
 import { termsOf } from '../../config/formulaLinks.ts';
 import { pin, sameTarget, useFormula } from '../formula/formulaTarget.ts';
-import { presetConfig, useConfig } from './configStore.ts';
+import { presetConfig, useConfig, edit } from './configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { idle } from '../../config/idle.ts';
 import { useLive, live } from '../run/liveStore.ts';
-import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { NumberKnob } from './NumberKnob.tsx';
 import { beforeAndAfter } from '../../runs/beforeAndAfter.ts';
 import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { shownText } from '../run/metricText.ts';
+import { parseField } from '../../config/config.ts';
+import { ConfigError } from '../../config/configProblem.ts';
+import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 
 const TOLD = ['rollout/success'] as const;
 
@@ -113,5 +115,162 @@ function InFormula({ name, label }: { readonly name: FieldName; readonly label: 
     >
       ƒ
     </button>
+  );
+}
+
+const SEED_LIMIT = 100_000; // a new seed stays short enough to read out
+
+interface Props {
+  readonly name: FieldName;
+  readonly range: Range;
+  readonly label: string;
+  readonly disabled: boolean;
+}
+
+/** A number: typed or dragged. A typed value that cannot be stays in the box, with the reason; the run keeps the old one. */
+function NumberKnob({ name, range, label, disabled }: Props) {
+  const value = Number(useConfig((s) => s.wanted[name]));
+  const [draft, setDraft] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const type = (text: string) => {
+    setDraft(text);
+    try {
+      edit({ [name]: parseField(name, text.trim()) });
+      setProblem(null);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      setProblem(error.problems.map(({ got, want }) => `${got} isn’t ${want}.`).join(' '));
+    }
+  };
+  const letGo = () => {
+    setDraft(null);
+    setProblem(null);
+  };
+  const slide = (next: number) => {
+    letGo();
+    edit({ [name]: next });
+  };
+  return (
+    <>
+      <input
+        id={`knob-${name}`}
+        className="knob-value"
+        inputMode="decimal"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft ?? knobText(value)}
+        disabled={disabled}
+        aria-invalid={problem !== null}
+        aria-describedby={problem === null ? undefined : `problem-${name}`}
+        onChange={(event) => type(event.target.value)}
+        onBlur={() => problem === null && setDraft(null)}
+        onKeyDown={(event) => event.key === 'Escape' && letGo()}
+      />
+      {name === 'seed' ? (
+        <button
+          type="button"
+          className="quiet small knob-slider dice"
+          onClick={() => slide(Math.floor(Math.random() * SEED_LIMIT))}
+        >
+          <Icon name="dice" /> new seed
+        </button>
+      ) : (
+        <Slider {...{ value, range, label, disabled, slide }} />
+      )}
+      {problem !== null && (
+        <p className="knob-problem" id={`problem-${name}`} role="alert">
+          {problem} The run keeps {knobText(value)}.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface SliderProps extends Omit<Props, 'name'> {
+  readonly value: number;
+  readonly slide: (value: number) => void;
+}
+
+/** Whole numbers on a linear scale one by one; others in even steps of their scale. */
+function Slider({ value, range, label, disabled, slide }: SliderProps) {
+  const stepped = scaleOf(range) === 'linear' && range.integer;
+  return (
+    <input
+      type="range"
+      className="knob-slider"
+      aria-label={`${label}, slider`}
+      aria-valuetext={knobText(value)}
+      disabled={disabled}
+      min={stepped ? range.min : 0}
+      max={stepped ? range.max : SLIDER_STEPS}
+      step={1}
+      value={stepped ? value : toSlider(value, range)}
+      onChange={(event) => {
+        const position = Number(event.target.value);
+        slide(stepped ? position : movedTo(position, value, range));
+      }}
+    />
+  );
+}
+
+interface ChoiceKnobProps {
+  readonly name: FieldName;
+  readonly choices: readonly string[];
+  readonly label: string;
+  readonly disabled: boolean;
+}
+const ROOM = 17; // letters that fit side by side
+
+/** One of a few words: a switch, a row of buttons, or a menu where they would not fit. */
+function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
+  const value = String(useConfig((s) => s.wanted[name]));
+  const own = useLive((s) => s.ownEnvironment);
+  if (choices.length === 2 && choices.includes('on')) {
+    const on = value === 'on';
+    return (
+      <button
+        type="button"
+        role="switch"
+        className="switch"
+        aria-label={label}
+        aria-checked={on}
+        disabled={disabled}
+        onClick={() => edit({ [name]: on ? 'off' : 'on' })}
+      >
+        <span aria-hidden="true">{value}</span>
+      </button>
+    );
+  }
+  if (choices.join('').length <= ROOM) {
+    return (
+      <div className="segments" role="group" aria-label={label}>
+        {choices.map((choice) => (
+          <button
+            key={choice}
+            type="button"
+            aria-pressed={choice === value}
+            disabled={disabled}
+            onClick={() => edit({ [name]: choice })}
+          >
+            {choice}
+          </button>
+        ))}
+      </div>
+    );
+  }
+  return (
+    <select
+      className="small knob-menu"
+      aria-label={label}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => edit({ [name]: event.target.value })}
+    >
+      {[...new Set([...choices, value])].map((choice) => (
+        <option key={choice} value={choice}>
+          {choice === YOUR_ENVIRONMENT ? (own ?? choice) : choice}
+        </option>
+      ))}
+    </select>
   );
 }

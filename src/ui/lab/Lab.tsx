@@ -1,5 +1,4 @@
 import { lazy, Suspense } from 'react';
-import { Controls } from '../knobs/Controls.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
@@ -126,6 +125,20 @@ function Welcome() {
       </div>
       <Suspense>
         <Replay />
+      </Suspense>
+    </section>
+  );
+}
+
+// nothing of it is needed to read the page: it comes right after the first paint
+const ControlPanels = lazy(() => import('../knobs/ControlPanels.tsx').then((m) => ({ default: m.ControlPanels })));
+
+/** The column of everything that can be changed. */
+function Controls() {
+  return (
+    <section className="controls pane" aria-label="Controls" data-pane="tune">
+      <Suspense>
+        <ControlPanels />
       </Suspense>
     </section>
   );

@@ -3,14 +3,18 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/tokens.css';
 import '../styles/rollouts.css';
 import '../styles/models.css';
-import { ModelCardPanel } from './ModelCardPanel.tsx';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
-import { Likeliest } from './Likeliest.tsx';
-import { useModels } from './modelStore.ts';
+import { useModels, replaceToken } from './modelStore.ts';
 import { Reading } from './Reading.tsx';
 import { TrainLink } from './TrainLink.tsx';
 import { Pick, PickBar } from './Pick.tsx';
+import type { ModelCard } from '../../domain/modelCard.ts';
+import { bytes, count, whole } from '../parts/numberText.ts';
+import { Memory } from './Memory.tsx';
+import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
+import { tokenAt } from '../../domain/textSpans.ts';
+import { type Choice, Distribution } from '../rollout/Distribution.tsx';
 
 /** Checkpoints from elsewhere: what they are, and talking with them. */
 export function Models() {
@@ -43,5 +47,90 @@ export function Models() {
       </main>
       <StatusLine />
     </>
+  );
+}
+
+/** What a checkpoint is, what opening it takes, and the button that does. */
+function ModelCardPanel({ card }: { readonly card: ModelCard }) {
+  const opened = useModels((s) => s.opened?.card === card);
+  const size = card.files.reduce((sum, file) => sum + file.bytes, 0);
+  const facts: readonly (readonly [string, string])[] = [
+    ...(card.name && card.name !== card.title ? [['Calls itself', card.name] as const] : []),
+    ['Licence', card.license ?? 'the files do not say'],
+    ['Parameters', count(card.parameters)],
+    [
+      'Architecture',
+      `${card.architecture}: ${card.layers} layers of ${card.width}, ${card.heads} heads, ${card.kvHeads} of keys and values`,
+    ],
+    ['Weights', `${weightsInWords(card)} (${formatsInWords(card)})`],
+    ['Tokenizer', `${card.tokenizer}, ${whole(card.tokens)} tokens`],
+    ['Context', card.context === null ? 'the files do not say' : `${whole(card.context)} tokens`],
+    ['Chat template', templateInWords(card)],
+    [
+      'From',
+      `${card.files.length === 1 ? (card.files[0]?.name ?? '') : `${card.files.length} files`}, ${bytes(size)}${card.origin ? ` · ${card.origin}` : ''}`,
+    ],
+  ];
+  return (
+    <section className="panel stack model-card" aria-label="Model card">
+      <details open={!opened} key={String(opened)}>
+        <summary>
+          <h3>{card.title}</h3>
+          <span className="soft small">
+            {count(card.parameters)} parameters · {weightsInWords(card)}
+          </span>
+        </summary>
+        <dl>
+          {facts.map(([term, words]) => (
+            <div key={term}>
+              <dt className="faint">{term}</dt>
+              <dd>{words}</dd>
+            </div>
+          ))}
+        </dl>
+        {card.remarks.map((remark) => (
+          <p key={remark} className="soft small">
+            {remark}
+          </p>
+        ))}
+      </details>
+      <Memory card={card} />
+    </section>
+  );
+}
+
+/** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
+function Likeliest() {
+  const looked = useModels((s) => s.looked);
+  const token = useModels((s) => (s.looked === null ? undefined : tokenAt(s.passages, s.looked)));
+  const opened = useModels((s) => s.opened);
+  const writing = useModels((s) => s.writing);
+  if (looked === null || !token?.likely || !opened) {
+    return (
+      <p className="small faint models-looked">
+        Press one of the model’s words to see what else it could have written.
+      </p>
+    );
+  }
+  const { likely, logprob, id, shown } = token;
+  const listed = likely.map((each): Choice => {
+    return { id: each.id, word: each.shown, p: Math.exp(each.logprob), drawn: each.id === id };
+  });
+  const own: Choice = { id, word: shown, p: logprob === null ? null : Math.exp(logprob), drawn: true };
+  const choices = listed.some(({ drawn }) => drawn) ? listed : [...listed, own];
+  return (
+    <div className="card models-looked">
+      <Distribution
+        {...{ choices }}
+        others={opened.card.vocabulary - choices.length}
+        about="Probability of each token at temperature 1, in per cent."
+        busy={writing}
+        choose={(token) => replaceToken(looked, token)}
+      />
+      <p className="small faint">
+        {likely.length} of {whole(opened.card.vocabulary)} tokens. Press one to put it there: the model continues from
+        it.
+      </p>
+    </div>
   );
 }

@@ -1,19 +1,21 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { RunConfig } from '../../config/fields.ts';
+import { type RunConfig, FIELDS } from '../../config/fields.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { presetDoc } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { isTooLarge } from '../../domain/trainingPlan.ts';
+import { isTooLarge, type FittingKnob, type TrainingPlan } from '../../domain/trainingPlan.ts';
 import { differences, presetConfig } from '../knobs/configStore.ts';
 import { runProgressText } from '../../runs/progressText.ts';
-import { short } from '../parts/numberText.ts';
+import { short, bytes } from '../parts/numberText.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { planTraining, useModels } from './modelStore.ts';
 import { continueAdapterRun, savedAdapterRun, type SavedAdapterRun, trainOn } from './trainModel.ts';
-import { TrainingMemory } from './TrainingMemory.tsx';
-import { TrainKnob } from './TrainKnob.tsx';
+import { type FieldName, parseField } from '../../config/config.ts';
+import { ConfigError } from '../../config/configProblem.ts';
+import { machineBytes, machineInWords } from './machine.ts';
+import { MemoryParts } from './Memory.tsx';
 
 const CHOICES = (Object.keys(PRESETS) as PresetName[]).filter((name) => presetConfig(name).model === 'checkpoint');
 /** Those that memory and patience hang on; the others are turned in the lab. */
@@ -118,6 +120,87 @@ function Saved({ given }: { readonly given: PickedModel }) {
       <button type="button" onClick={() => continueAdapterRun(given, saved)}>
         Continue this run
       </button>
+    </div>
+  );
+}
+
+interface Props {
+  readonly name: FieldName;
+  readonly value: number;
+  readonly turn: (value: number) => void;
+}
+
+/** A knob of a run that is yet to begin. A value that cannot be stays in the box, with the reason. */
+function TrainKnob({ name, value, turn }: Props) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const type = (text: string) => {
+    setDraft(text);
+    try {
+      turn(Number(parseField(name, text.trim())));
+      setProblem(null);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      setProblem(error.message);
+    }
+  };
+  return (
+    <label>
+      <span className="small">{FIELDS[name].label}</span>
+      <input
+        inputMode="numeric"
+        autoComplete="off"
+        value={draft ?? String(value)}
+        aria-invalid={problem !== null}
+        onChange={({ target }) => type(target.value)}
+        onBlur={() => problem === null && setDraft(null)}
+      />
+      {problem !== null && (
+        <span className="knob-problem small" role="alert">
+          {problem}
+        </span>
+      )}
+    </label>
+  );
+}
+
+interface TrainingMemoryProps {
+  readonly plan: TrainingPlan;
+  readonly turn: (knob: FittingKnob) => void; // takes what would fit
+}
+
+/** What a run would reserve, part by part, beside what there can be; where that is less, the knobs that would make it fit, each to be pressed. */
+function TrainingMemory({ plan, turn }: TrainingMemoryProps) {
+  const machine = machineBytes();
+  return (
+    <div className="stack" aria-live="polite">
+      <MemoryParts parts={plan.parts} />
+      <p className="small faint">
+        {plan.most === null
+          ? 'On the GPU. Browsers don’t say how much memory it has.'
+          : `A run on the CPU can have ${bytes(plan.most)}.`}{' '}
+        {machineInWords()}
+      </p>
+      {plan.engine === 'cpu' && !isTooLarge(plan) && machine !== null && plan.bytes > machine && (
+        <p className="note small">
+          That is more memory than this machine has. The run will be slow, or the browser will end it.
+        </p>
+      )}
+      {plan.most !== null && isTooLarge(plan) && (
+        <div className="note bad small stack" role="alert">
+          <p>
+            The run needs {bytes(plan.bytes)}, at most {bytes(plan.most)} are possible.{' '}
+            {plan.fitting.length > 0 ? 'Any of these makes it fit:' : 'Lower several knobs, or choose a smaller model.'}
+          </p>
+          <div className="row">
+            {plan.fitting.map((knob) => (
+              <button key={knob.field} type="button" className="small" onClick={() => turn(knob)}>
+                {FIELDS[knob.field].label} {knob.value}: {bytes(knob.bytes)}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
     </div>
   );
 }

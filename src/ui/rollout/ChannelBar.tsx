@@ -1,8 +1,9 @@
 import type { ShownPreview } from '../shell/selectionStore.ts';
 import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from './channels.ts';
 import { KINDS } from './kinds.ts';
-import { whyNotMeasured } from './missingNumbers.ts';
 import { short } from '../parts/numberText.ts';
+import { FIELDS } from '../../config/fields.ts';
+import { isMeasured } from '../../domain/batch.ts';
 
 interface Props {
   readonly channel: Channel | null; // null: something else is shown
@@ -126,4 +127,19 @@ function Tried({ channel, preview }: { readonly channel: Channel; readonly previ
   const said = TRIED[channel];
   if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
   return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
+}
+
+/** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */
+export function whyNotMeasured({ batch, config, opened }: ChannelView, channel: Channel): string | null {
+  if (opened && CHANNELS[channel].over === 'rollout')
+    return 'Not in this file: it takes the weights before and after the update. The lab shows it.';
+  if (channel !== 'kl' && channel !== 'value') return null;
+  const list = channel === 'kl' ? 'refLogprobs' : 'values';
+  if (config && isMeasured({ batch, config }, list)) return null;
+  if (!config || batch.unscored?.includes(list)) return 'Not recorded for this batch.';
+  if (channel === 'kl') {
+    const { klCoef, klRewardCoef } = FIELDS;
+    return `Not computed: ${klCoef.label} and ${klRewardCoef.label} are 0, so nothing is compared with the reference. Set ${klCoef.label} above 0.`;
+  }
+  return `Not computed: ${config.estimator} uses no critic. Set ${FIELDS.estimator.label} to gae.`;
 }

@@ -2,17 +2,17 @@ import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/currentRollout.ts';
 import { short, exact, signed } from '../parts/numberText.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { live, useLive, type Session } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { presetLabel } from '../knobs/presetTitle.ts';
-import { noRolloutsWords } from './noRollouts.ts';
 import { useReplay } from '../replay/player.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { writtenAdvantage } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
 import { usesGroups, whitens } from '../../config/estimators.ts';
+import { counted } from '../parts/countText.ts';
 
 const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
 
@@ -233,4 +233,35 @@ function Formula({ config, rewards, reward }: FormulaProps) {
       {whitens(config) && ', then whitened'}
     </span>
   );
+}
+
+interface Empty {
+  readonly session: Session;
+  readonly busy: boolean; // training, or at a step
+  readonly update: number; // done by the run
+  readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
+  readonly missing: boolean; // it could not be loaded
+  readonly label: string; // of the preset or the person's own environment
+  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
+}
+
+/** Why no rollout is in view, and what brings one. */
+export function noRolloutsWords({ session, busy, update, away, missing, label, imitating }: Empty): string {
+  if (session === 'ready' && imitating) {
+    const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
+    const shown = 'Warm start: it imitates a player that makes deliberate mistakes';
+    const fell =
+      first === undefined || last === undefined || imitating.losses.length === 1
+        ? ''
+        : ` Imitation loss: ${short(first)} at first, ${short(last)} in the last step.`;
+    return `${shown}. Its own rollouts follow after step ${imitating.total}.${fell}`;
+  }
+  if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
+  if (session === 'ready' && update > 0)
+    return `Weights and curves are back (${counted(update, 'update')}). Rollouts aren’t saved: they reappear after the next update.`;
+  if (session === 'ready' && busy) return 'Drawing the first rollouts of this run …';
+  if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';
+  if (session === 'failed') return 'The run ended before its first rollouts.';
+  if (away) return `The recording shows another environment or model. Run training to see rollouts of ${label}.`;
+  return missing ? `Run training to see rollouts of ${label}.` : 'Loading the recorded run …';
 }

@@ -1,10 +1,9 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import { count } from '../parts/numberText.ts';
+import { count, short } from '../parts/numberText.ts';
 import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 import { Chunk } from './Chunk.tsx';
-import { chunksOf, SHOWN } from './chunks.ts';
-import { SpanText } from './SpanText.tsx';
+import { chunksOf, SHOWN, piecesOf } from './chunks.ts';
 
 // heights of what nobody has looked at, roughly
 const LINE = 48; // px of a span
@@ -69,5 +68,41 @@ function Parts({ tokens, setting, draw }: PartsProps) {
         </button>
       )}
     </>
+  );
+}
+
+const CHARACTERS_A_PX = 4;
+
+interface SpanTextProps {
+  readonly text: string;
+  readonly tokens: number; // that the text stands for
+  readonly brief?: boolean | undefined; // beside others: less of it is shown
+}
+
+/** A span as text, where there are no tokens to show: of a long one the beginning, until a reader asks for all. */
+function SpanText({ text, tokens, brief = false }: SpanTextProps) {
+  const [whole, setWhole] = useState(false);
+  if (text === '') return <p className="span-text faint">{tokens} tokens; the file has no text for them</p>;
+  if (whole) {
+    return (
+      <div className="span-text">
+        {piecesOf(text.trim()).map((piece, i) => (
+          <Chunk key={i} first={i === 0} height={piece.length / CHARACTERS_A_PX}>
+            {() => piece}
+          </Chunk>
+        ))}
+      </div>
+    );
+  }
+  const most = brief ? SHOWN.characters / 4 : SHOWN.characters;
+  return (
+    <p className="span-text">
+      {text.length <= most ? text.trim() : `${text.slice(0, most).trim()}…`}
+      {text.length > most && (
+        <button type="button" className="quiet small" onClick={() => setWhole(true)}>
+          all {short(text.length)} characters
+        </button>
+      )}
+    </p>
   );
 }

@@ -1,8 +1,10 @@
 import { useMemo } from 'react';
-import type { RolloutRecord, TokenChannel } from '../../rollouts/rolloutRecord.ts';
+import { type RolloutRecord, type TokenChannel, TOKEN_CHANNELS } from '../../rollouts/rolloutRecord.ts';
 import type { TokenAnnotations } from '../rollout/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
-import { recordLooks, recordTurns } from './recordTurns.ts';
+import type { SpanKind } from '../../domain/tokens.ts';
+import { fullStrength } from '../parts/strength.ts';
+import { fillOf, type Look, onceEach, type ShownSpan, type ShownTurn } from '../rollout/tokenLook.ts';
 
 interface Props {
   readonly record: RolloutRecord;
@@ -18,4 +20,41 @@ export function RecordTokens({ record, channel, brief = false }: Props) {
   const looks = useMemo(() => recordLooks(record), [record]);
   const setting = record.tokens?.writing ?? 'words';
   return <LongTokens {...{ turns, channel, looks, brief, setting }} around={AROUND} />;
+}
+
+/** An opened rollout as turns of spans: of tokens, or of text where the file has no tokens or `asText` is asked for. */
+export function recordTurns({ segments, tokens }: RolloutRecord, asText = false): readonly ShownTurn[] {
+  const turns: { turn: number; spans: ShownSpan[] }[] = [];
+  for (const { kind, turn, text, from, to } of segments) {
+    const ids = from === null ? [] : Array.from({ length: (to ?? from) - from }, (_, i) => from + i);
+    const span = { kind, tokens: ids, ...((asText || !tokens || from === null) && { text }) };
+    if (turns.at(-1)?.turn === turn) turns.at(-1)?.spans.push(span);
+    else turns.push({ turn, spans: [span] });
+  }
+  return turns;
+}
+
+/** How the tokens of an opened rollout look under each of its lists; null: under none. */
+export function recordLooks({ segments, tokens }: RolloutRecord): (channel: TokenChannel | null) => Look {
+  const kinds: SpanKind[] = [];
+  for (const { kind, from, to } of segments) {
+    if (from !== null) for (let t = from; t < (to ?? from); t++) kinds[t] = kind;
+  }
+  const known = new Map<TokenChannel | null, Look>();
+  const lookOf = (channel: TokenChannel | null): Look => {
+    const values = channel === null ? [] : (tokens?.channels[channel] ?? []);
+    const scale = fullStrength(values.flatMap((value) => (value ? [Math.abs(value)] : [])));
+    const [ids, words] = [tokens?.ids ?? [], tokens?.words];
+    return onceEach((t) => ({
+      word: words?.[t] ?? `#${ids[t]}`,
+      kind: kinds[t] ?? 'action',
+      title: `token ${t}, id ${ids[t]}${words ? '' : ': the file has no word for it'}`,
+      ...(channel !== null && { fill: fillOf(values[t], TOKEN_CHANNELS[channel].ramp, scale) }),
+    }));
+  };
+  return (channel) => {
+    const look = known.get(channel) ?? lookOf(channel);
+    known.set(channel, look);
+    return look;
+  };
 }

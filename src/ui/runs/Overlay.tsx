@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useRef, useState, type RefObject } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { axisEnd } from '../curves/axes.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
@@ -14,11 +14,14 @@ import { short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { shownText } from '../run/metricText.ts';
 import { bandOf, courseOf, newestOf, scaleOf, seedGroups } from './courses.ts';
-import { colourOf, type Line, linesOf, nameOf } from './line.ts';
-import { OverlayExport } from './OverlayExport.tsx';
+import { colourOf, type Line, linesOf, nameOf, DASHES } from './line.ts';
 import type { Run } from '../../runs/run.ts';
-import { lastOf, type KeptMetric } from './keptRun.ts';
+import { lastOf, type KeptMetric, metricLabel } from './keptRun.ts';
 import { comparable, useRuns } from './runStore.ts';
+import { csvOfCurves, headOf } from '../export/curvesCsv.ts';
+import { presetText, smoothingText } from '../export/caption.ts';
+import { PictureButtons } from '../export/PictureButtons.tsx';
+import '../styles/export.css';
 
 interface Props {
   readonly metric: KeptMetric;
@@ -173,4 +176,39 @@ function readings(lines: readonly Line[], metric: KeptMetric, weight: number, up
 function sentence(run: Run, metric: KeptMetric): string {
   const smooth = run.series.get(metric)?.drawn.smooth;
   return `Run ${nameOf(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
+}
+
+interface OverlayExportProps {
+  readonly chart: RefObject<HTMLElement | null>;
+  readonly metric: KeptMetric;
+  readonly lines: readonly Line[];
+}
+
+/** Takes the curves of compared runs away. */
+function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
+  const caption = () => ({
+    title: metricLabel(
+      metric,
+      lines.map(({ run }) => run),
+    ),
+    notes: [
+      ...lines.map(({ run }) => `${nameOf(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`),
+      `metric ${metric}; ${smoothingText(useView.getState().smoothing)}`,
+      'x: update',
+    ],
+    keys: lines.map(({ run, slot }) => ({
+      label: `${nameOf({ id: run.id })} ${run.name}`,
+      stroke: colourOf(slot),
+      width: 2,
+      dash: DASHES[slot] ?? '',
+    })),
+  });
+  const csv = () =>
+    csvOfCurves(
+      lines.flatMap(({ run }) => {
+        const curve = run.series.get(metric)?.drawn;
+        return curve ? [{ title: `#${run.id} ${headOf(metric, run.begun)}`, x: curve.x, y: curve.mean }] : [];
+      }),
+    );
+  return <PictureButtons chart={chart} caption={caption} csv={csv} />;
 }

@@ -3,12 +3,21 @@ import type { Run } from '../../runs/run.ts';
 import { useReplay } from '../replay/player.ts';
 import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
-import { ComparisonTable } from './ComparisonTable.tsx';
-import { EveryCurve } from './EveryCurve.tsx';
-import { KEPT_METRICS, type KeptMetric, metricLabel } from './keptRun.ts';
-import type { Line } from './line.ts';
+import { KEPT_METRICS, type KeptMetric, metricLabel, differingKnobs, lastOf } from './keptRun.ts';
+import { type Line, nameOf, linesOf } from './line.ts';
 import { Overlay } from './Overlay.tsx';
 import { useRuns } from './runStore.ts';
+import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
+import { knobText } from '../../config/knobText.ts';
+import { signed } from '../parts/numberText.ts';
+import { shownText } from '../run/metricText.ts';
+import { Swatch } from './Swatch.tsx';
+import { metricWords } from '../../domain/evaluationSet.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import type { Plot } from '../curves/plot.ts';
+import { useView } from '../curves/view.ts';
+import { axisEnd } from '../curves/axes.ts';
+import { courseOf, newestOf, scaleOf } from './courses.ts';
 
 /** The chosen runs drawn over each other, and what they differ in. */
 export function RunCurves() {
@@ -104,4 +113,130 @@ function useFreshRecord(): void {
     const timer = setInterval(listRun, 1000);
     return () => clearInterval(timer);
   }, [running]);
+}
+
+interface Props {
+  readonly lines: readonly Line[];
+  readonly baseline: Run | null;
+}
+
+/** What the runs on the chart differ in, and their results. Knobs they share are left out. */
+function ComparisonTable({ lines, baseline }: Props) {
+  const runs = lines.map(({ run }) => run);
+  const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
+  return (
+    <div className="compared">
+      <table className="ruled" data-testid="different-knobs">
+        <caption>Knobs that differ</caption>
+        <Head lines={lines} baseline={baseline} />
+        <tbody>
+          {knobs.map((name) => (
+            <tr key={name}>
+              <th scope="row">{labelOf(name)}</th>
+              {runs.map((run) => (
+                <td key={run.id} data-differs={baseline !== null && run.begun[name] !== baseline.begun[name]}>
+                  {knobText(run.begun[name])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {knobs.length === 0 && <p className="faint">None: these runs have the same knobs.</p>}
+      <table className="ruled" data-testid="results">
+        <caption>Results{baseline && `, each with its difference to run ${baseline.id}`}</caption>
+        <Head lines={lines} baseline={baseline} />
+        <tbody>
+          <tr>
+            <th scope="row">Updates</th>
+            {runs.map((run) => (
+              <td key={run.id}>{run.update}</td>
+            ))}
+          </tr>
+          {KEPT_METRICS.map((metric) => (
+            <tr key={metric}>
+              <th scope="row">{metricLabel(metric, runs)}</th>
+              {runs.map((run) => (
+                <td key={run.id}>
+                  {shownText(metric, lastOf(run, metric))}
+                  {baseline && baseline !== run && <Difference {...{ run, baseline, metric }} />}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Head({ lines, baseline }: Props) {
+  return (
+    <thead>
+      <tr>
+        <td />
+        {lines.map(({ run, slot }) => (
+          <th key={run.id} scope="col">
+            <Swatch slot={slot} /> {nameOf(run)}
+            {run === baseline && <span className="faint"> baseline</span>}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface DifferenceProps {
+  readonly run: Run;
+  readonly baseline: Run;
+  readonly metric: KeptMetric;
+}
+
+function Difference({ run, baseline, metric }: DifferenceProps) {
+  const [now, then] = [lastOf(run, metric), lastOf(baseline, metric)];
+  return now === undefined || then === undefined ? null : <span className="faint"> {signed(now - then)}</span>;
+}
+
+function labelOf(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}
+
+const BOX = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 2 }; // px
+
+interface EveryCurveProps {
+  readonly line: Line;
+  readonly all: readonly Run[]; // the axes hold for all runs, as above
+}
+
+/** Every metric that is kept of a run, small, with what it came to; a press draws it large. */
+function EveryCurve({ line, all }: EveryCurveProps) {
+  const shown = useRuns((s) => s.metric);
+  return (
+    <section aria-labelledby="every-curve">
+      <h3 id="every-curve">All curves of this run</h3>
+      <ul className="every-curve">
+        {KEPT_METRICS.map((metric) => (
+          <li key={metric}>
+            <button type="button" aria-pressed={metric === shown} onClick={() => useRuns.setState({ metric })}>
+              <span className="line between">
+                <span className="soft">{metricWords(metric, line.run.begun).label}</span>
+                <b>{shownText(metric, lastOf(line.run, metric))}</b>
+              </span>
+              <Small line={line} all={all} metric={metric} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Small({ line, all, metric }: EveryCurveProps & { readonly metric: KeptMetric }) {
+  const smoothing = useView((s) => s.smoothing);
+  const course = courseOf(line.run, metric, smoothing);
+  const plot: Plot = { ...BOX, x: { from: 0, to: axisEnd(newestOf(all)) }, y: scaleOf(metric, all, false).axis };
+  return (
+    <LineChart fit="stretch" chart={{ plot, rules: [plot.y.domain[0]], lines: course ? linesOf(line, course) : [] }} />
+  );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type Ref } from 'react';
 import { flushSync } from 'react-dom';
 import { bytes } from '../parts/numberText.ts';
 import { download, fileName } from '../export/fileDownload.ts';
@@ -6,15 +6,20 @@ import { canvasOf, standAlone } from '../export/svg.ts';
 import { useReplay } from '../replay/player.ts';
 import { live } from '../run/liveStore.ts';
 import { Card } from './Card.tsx';
-import { CARD } from './CardFrame.tsx';
-import { makeClip, type DrawMoment } from './clip.ts';
+import { CARD, CardFrame, PAD } from './CardFrame.tsx';
 import { type ClipFrame, rolloutFrames, trainingFrames } from './clipFrames.ts';
-import { type DuelMoment, duelFrames, duelInView } from './duel.ts';
-import { DuelCard } from './DuelCard.tsx';
-import { keptBatches } from './keptBatches.ts';
+import { type DuelMoment, duelFrames, duelInView, agentName, duelHeadline } from './duel.ts';
 import type { Moment } from './moment.ts';
 import { NothingToDraw } from './NothingToDraw.tsx';
 import { readableAddress } from './sharedAddress.ts';
+import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
+import { viewUpTo } from '../drawings/viewUpTo.ts';
+import { ASKED, outcome } from '../stage/Board.tsx';
+import { isOver, type Play, turnAt } from '../stage/play.ts';
+import { CardTokens } from './CardTokens.tsx';
+import type { KeptBatch } from '../../domain/batch.ts';
+import { batchAtHand } from '../run/batches.ts';
+import { question } from '../run/transport.ts';
 
 type Of = 'rollout' | 'training' | 'duel';
 
@@ -131,5 +136,152 @@ function TrainingButton({ press }: { readonly press: () => void }) {
     <button type="button" disabled={updates < 2} onClick={press}>
       Film the training
     </button>
+  );
+}
+
+const GAP = 24;
+const WIDTH = (CARD.width - 2 * PAD - GAP) / 2;
+const TOP = 200; // of a side's title
+const BOARD = { y: 216, height: 268 };
+const TOKENS = { y: 498, height: 76 };
+
+interface Props {
+  readonly duel: DuelMoment;
+  readonly address: string; // as people read it
+  readonly ref?: Ref<SVGSVGElement>;
+}
+
+/** Two agents at one task as one picture: a board each, with its tokens below. */
+function DuelCard({ duel, address, ref }: Props) {
+  const { before, after, toolTrained } = duel;
+  const { view, question } = after.episode;
+  const headline = duelHeadline(duel);
+  return (
+    <CardFrame
+      {...{ ref, headline, address }}
+      title={taskTitle(view)}
+      words={ASKED.includes(view.kind) ? question : ''}
+      hatched={!toolTrained}
+    >
+      <Side play={before} duel={duel} x={PAD} />
+      <Side play={after} duel={duel} x={PAD + WIDTH + GAP} />
+    </CardFrame>
+  );
+}
+
+/** One of the two. */
+function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMoment; readonly x: number }) {
+  const { step, toolTrained } = duel;
+  const { episode, rollout, ends } = play;
+  const { view } = episode;
+  const over = isOver(play, step);
+  const turn = turnAt(play, step);
+  const drawn = viewUpTo(view, turn, over);
+  const shown = ends[Math.min(step, ends.length) - 1] ?? 0;
+  const own = rollout.turns
+    .filter((each) => each.turn > 0)
+    .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
+  const board = IS_SVG[view.kind];
+  return (
+    <>
+      <text className="card-side" x={x} y={TOP} fontSize={27}>
+        {agentName(play)}
+      </text>
+      {over && (
+        <text
+          className={episode.success ? 'card-solved' : 'card-soft'}
+          x={x + WIDTH}
+          y={TOP}
+          fontSize={25}
+          textAnchor="end"
+        >
+          {episode.success ? '✓' : '✕'} {outcome(episode)}
+        </text>
+      )}
+      {board && (
+        <svg x={x} width={WIDTH} {...BOARD}>
+          <Drawing
+            view={drawn}
+            turn={turn}
+            group={[drawn]}
+            rows={view.kind === 'number-line' ? view.guesses.length : 0}
+            wide
+          />
+        </svg>
+      )}
+      <CardTokens
+        rollout={rollout}
+        positions={own.filter((t) => t < shown && rollout.tags[t] !== true)}
+        isTrained={(t) => rollout.kinds[t] !== 'observation' || toolTrained}
+        box={{ x, width: WIDTH, ...(board ? TOKENS : { y: BOARD.y, height: TOKENS.y + TOKENS.height - BOARD.y }) }}
+      />
+    </>
+  );
+}
+
+/** Bytes of a clip at most: more is not taken in many places. */
+const MOST_BYTES = 2e6;
+const WIDTHS = [800, 600, 480]; // px; a smaller one is tried where the clip is too large
+
+/** Draws a moment, `scale` times the size of a card. */
+export type DrawMoment<M> = (moment: M, scale: number) => Promise<HTMLCanvasElement>;
+
+interface Making<M> {
+  readonly frames: readonly ClipFrame<M>[];
+  readonly draw: DrawMoment<M>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (share: number) => void; // 0 to 1
+}
+
+/** A looping GIF of frames, at most `MOST_BYTES` large. Rejects with the signal's reason once it is aborted, and where the smallest is too large. */
+export async function makeClip<M>({ frames, draw, signal, onProgress }: Making<M>): Promise<Blob> {
+  const { Encoder } = await import('modern-gif');
+  for (const width of WIDTHS) {
+    const scale = width / CARD.width;
+    const height = Math.round(CARD.height * scale);
+    const encoder = new Encoder({ width, height, looped: true, loopCount: 0 });
+    for (const [i, { moment, ms }] of frames.entries()) {
+      signal.throwIfAborted();
+      const canvas = await draw(moment, scale);
+      const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height);
+      if (!pixels) throw new Error('The browser drew no picture.');
+      await encoder.encode({ data: pixels.data, width, height, delay: ms });
+      onProgress((0.8 * (i + 1)) / frames.length);
+      await nextTask(); // presses come through
+    }
+    const clip = await encoder.flush('blob');
+    signal.throwIfAborted();
+    if (clip.size <= MOST_BYTES) return clip;
+  }
+  throw new Error(`The clip is larger than ${MOST_BYTES / 1e6} MB. Choose a shorter rollout.`);
+}
+
+const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve));
+
+const MOST = 20; // batches of a run: each is asked for
+
+/** The recorded batches, or some that the run keeps, spread over its updates. Rejects with the signal's reason once it is aborted. */
+async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
+  if (live.isExample) return useReplay.getState().recording?.batches ?? [];
+  const { updates } = live.kept;
+  const found: KeptBatch[] = [];
+  for (const update of spread(updates, MOST)) {
+    signal.throwIfAborted();
+    const near = batchAtHand(update);
+    if (near) {
+      found.push(near);
+      continue;
+    }
+    const answer = await question({ kind: 'batch', update });
+    if (answer.kind === 'batch' && answer.kept) found.push(answer.kept);
+  }
+  return found;
+}
+
+/** At most so many of a list, evenly spread, the first and the last among them. */
+export function spread<T>(list: readonly T[], most: number): readonly T[] {
+  if (list.length <= most) return list;
+  return Array.from({ length: most }, (_, i) => list[Math.round((i * (list.length - 1)) / (most - 1))]).filter(
+    (each) => each !== undefined,
   );
 }

@@ -1,14 +1,29 @@
-import { useState } from 'react';
+import { useState, useRef } from 'react';
 import { currentRoute } from '../address/route.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { CopyField } from './CopyField.tsx';
 import { ShareClip } from './ShareClip.tsx';
-import { ShareFrame } from './ShareFrame.tsx';
-import { ShareLink } from './ShareLink.tsx';
-import { SharePicture } from './SharePicture.tsx';
-import { momentInView } from './moment.ts';
+import { momentInView, type Moment } from './moment.ts';
 import '../styles/share.css';
+import { HIDEABLE } from '../address/hash.ts';
+import { withKernels } from '../address/sameKernels.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { useLive, live } from '../run/liveStore.ts';
+import { OwnEnvironment } from './OwnEnvironment.tsx';
+import { linkedRun, type LinkedRun, type Unlinkable } from './linkedRun.ts';
+import { shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
+import { ExportRun } from '../checkpoints/ExportRun.tsx';
+import { wordsOf } from '../../runs/change.ts';
+import { ChangeList } from '../curves/ChangeList.tsx';
+import { counted } from '../parts/countText.ts';
+import { latestCheckpoint } from '../runs/saving.ts';
+import { download, fileName } from '../export/fileDownload.ts';
+import { pngOf, standAlone } from '../export/svg.ts';
+import { Card } from './Card.tsx';
+import { CARD } from './CardFrame.tsx';
+import { NothingToDraw } from './NothingToDraw.tsx';
+import { type Panel, PANELS } from '../embed/panels.ts';
 
 /** Ways to share what is seen. */
 const WAYS = {
@@ -50,3 +65,192 @@ function ShareExperiment() {
 }
 
 const close = () => useSelection.setState({ sharing: false });
+
+const WORDS: Readonly<Record<string, string>> = {
+  controls: 'all controls',
+  curves: 'curves',
+  inspector: 'inspector',
+  preset: 'preset menu',
+  screens: 'other screens',
+  masks: 'mask knobs',
+  expert: 'expert mask knobs',
+};
+
+/** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
+function ShareLink() {
+  useConfig((s) => s.wanted);
+  useLive((s) => s.update); // training goes on behind the dialog
+  const linked = linkedRun();
+  const named = withKernels(
+    linked.begun,
+    useLive((s) => s.backend?.kernels?.choice),
+  );
+  const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
+  const [exact, setExact] = useState(false);
+  const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
+  const selected = { ...shownSelection(), hide };
+  const hash = sharedHash(exact && named ? { ...linked, begun: named } : linked, selected);
+  return (
+    <>
+      <p>
+        {selected.recorded === null
+          ? 'The link holds the knobs, the seed and your selection. Opening it and training gives the same run again, from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
+          : `The link opens update ${selected.recorded} of this recording, with the rollout and token you selected.`}
+      </p>
+      <OwnEnvironment />
+      {selected.recorded === null && <ChangedRun linked={linked} />}
+      {named && (
+        <label className="share-kernels">
+          <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
+          <span>
+            Fix the kernels of this run: <b>kernels={named.kernels}</b>. Otherwise faster ones may be used, and numbers
+            may round differently.
+          </span>
+        </label>
+      )}
+      <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
+      <fieldset>
+        <legend>For a class, hide</legend>
+        {HIDEABLE.map((part) => (
+          <label key={part}>
+            <input
+              type="checkbox"
+              checked={hidden.includes(part)}
+              onChange={({ target }) =>
+                setHidden(target.checked ? [...hidden, part] : hidden.filter((each) => each !== part))
+              }
+            />
+            {WORDS[part] ?? `${part} knobs`}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+const WHY: Readonly<Record<Unlinkable, string>> = {
+  fork: 'This run began as a fork, with the weights of another run.',
+  lost: 'This run has more changes of knobs than the page keeps, or comes from an older version of it.',
+  long: 'This run has too many changes of knobs for a link.',
+  person: 'Your own choices trained this run’s reward model.',
+};
+
+interface Props {
+  readonly linked: LinkedRun & { readonly unlinkable?: Unlinkable };
+}
+
+/** The knobs that a link changes in the middle of the run; or why the link doesn't hold the run under way, with its file. Nothing if no knob was changed. */
+function ChangedRun({ linked: { begun, changes, unlinkable } }: Props) {
+  if (unlinkable) return <OnlyInAFile why={WHY[unlinkable]} />;
+  if (changes.length === 0) return null;
+  return (
+    <section className="note stack" aria-label="Knobs changed on the way" data-testid="link-changes">
+      <p>The link also holds {counted(changes.length, 'change')} of knobs, each at its update:</p>
+      <ChangeList changes={wordsOf(begun, changes)} />
+    </section>
+  );
+}
+
+function OnlyInAFile({ why }: { readonly why: string }) {
+  const { flags } = live;
+  return (
+    <section className="note stack" aria-label="The run under way" data-testid="link-leaves-out">
+      <p>
+        <b>This link opens another run.</b> {why} The link starts a new run with the knobs as they are now.
+      </p>
+      {flags.length > 0 && <ChangeList changes={flags} />}
+      {latestCheckpoint() && (
+        <p className="row">
+          To hand on this very run, send its file:
+          <ExportRun run={latestCheckpoint} label="Save the run’s file" small>
+            Save the run’s file
+          </ExportRun>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The moment in view as a picture: drawn here, copied or saved as PNG. */
+function SharePicture({ moment }: { readonly moment: Moment | null }) {
+  const card = useRef<SVGSVGElement>(null);
+  const [outcome, setOutcome] = useState('');
+  if (!moment) return <NothingToDraw />;
+  const png = async () => {
+    if (!card.current) throw new Error('The picture is not drawn yet.');
+    return pngOf(standAlone(card.current, CARD.width, CARD.height), 1);
+  };
+  const act = async (verb: string, work: () => Promise<string>) => {
+    try {
+      setOutcome(await work());
+    } catch (error) {
+      setOutcome(`Not ${verb}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const save = async () => {
+    const name = fileName(`rollout-playground-update-${moment.batch.update}`, 'png');
+    download(name, 'image/png', await png());
+    return `Saved as ${name}.`;
+  };
+  const copy = async () => {
+    if (!('clipboard' in navigator) || !('ClipboardItem' in globalThis)) {
+      throw new Error('this browser can’t copy pictures. Save it instead.');
+    }
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png() })]);
+    return 'Copied.';
+  };
+  return (
+    <>
+      <Card ref={card} moment={moment} address={readableAddress()} />
+      <div className="row share-actions">
+        <button type="button" className="primary" onClick={() => void act('saved', save)}>
+          Save PNG
+        </button>
+        <button type="button" onClick={() => void act('copied', copy)}>
+          Copy picture
+        </button>
+        <span className="faint" role="status">
+          {outcome}
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** One panel for another page: the code that shows it there. */
+function ShareFrame() {
+  const inLearn = currentRoute() === 'learn';
+  const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout');
+  useConfig((s) => s.wanted);
+  const address = `${pageAddress()}?embed=${panel}${sharedHash(linkedRun())}`;
+  return (
+    <>
+      <p>Paste this into a page of yours. It shows one panel, with a link to the whole page.</p>
+      <div className="segments" role="group" aria-label="Panel">
+        {(Object.keys(PANELS) as Panel[])
+          .filter((each) => each !== 'exercise' || inLearn)
+          .map((each) => (
+            <button key={each} type="button" aria-pressed={each === panel} onClick={() => setPanel(each)}>
+              {PANELS[each].label}
+            </button>
+          ))}
+      </div>
+      <OwnEnvironment />
+      <CopyField key={panel} text={frameSnippet(panel, address)} label="Code" copy="Copy code" lines={5} />
+      <p className="small">
+        <a href={address} target="_blank" rel="noopener">
+          See the panel alone
+        </a>
+      </p>
+    </>
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' };
+const attribute = (text: string) => text.replace(/[&"<>]/g, (letter) => ENTITIES[letter] ?? letter);
+
+/** The HTML that shows a panel in another page. */
+export function frameSnippet(panel: Panel, address: string): string {
+  const { label, height } = PANELS[panel];
+  return `<iframe src="${attribute(address)}" title="Rollout Playground: ${label.toLowerCase()}" width="100%" height="${height}" style="border:0" loading="lazy"></iframe>`;
+}

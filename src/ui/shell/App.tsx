@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useRoute } from '../address/route.ts';
-import { fullLabel, type Route } from '../address/screens.ts';
+import { fullLabel, type Route, type Place } from '../address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { Boundary } from './Boundary.tsx';
@@ -10,7 +10,8 @@ import { Notices } from './Notices.tsx';
 import { useSelection } from './selectionStore.ts';
 import { writeTitle } from './pageTitle.ts';
 import { SkipLink } from './SkipLink.tsx';
-import { Tabs } from './Tabs.tsx';
+import '../styles/tabs.css';
+import { PlaceLinks } from './PlaceLinks.tsx';
 
 // none of these is needed to read the page: they come after the first paint
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
@@ -103,3 +104,27 @@ export function App() {
     </div>
   );
 }
+
+/** The places at a phone's lower edge, each with its picture. */
+function Tabs() {
+  return (
+    <nav className="tabs" aria-label="Places">
+      <PlaceLinks
+        picture={(place) => (
+          <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+            <path d={PLACE_ICONS[place]} />
+          </svg>
+        )}
+      />
+    </nav>
+  );
+}
+
+/** The paths of the places' pictures in a phone's bar (24 × 24). */
+const PLACE_ICONS: Readonly<Record<Place, string>> = {
+  lab: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3',
+  compare: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5',
+  models: 'M4 8l8-4 8 4-8 4zM4 12l8 4 8-4M4 16l8 4 8-4',
+  rollouts: 'M6 3h8l5 5v13H6zM14 3v5h5M9 12h7M9 16h7',
+  learn: 'M4 5c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2zM12 7v13',
+};

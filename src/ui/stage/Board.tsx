@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useRef, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
@@ -7,7 +7,8 @@ import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../parts/countText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { type SideResult, isOver, type Play, turnAt } from './play.ts';
-import { TokenLine } from './TokenLine.tsx';
+import { Token } from '../rollout/TokenView.tsx';
+import { trainedLook } from '../rollout/trainedLook.ts';
 
 interface Props {
   readonly title: string;
@@ -72,5 +73,30 @@ export function Board({ title, play, step, config, side, glows }: Props) {
       </div>
       <TokenLine play={play} step={step} config={config} />
     </section>
+  );
+}
+
+interface TokenLineProps {
+  readonly play: Play;
+  readonly step: number;
+  readonly config: RunConfig; // that says what is trained
+}
+
+/** A rollout as one line: what the agent wrote and, hatched, what came back; tags are left out. */
+function TokenLine({ play, step, config }: TokenLineProps) {
+  const { tags, turns, writing } = play.rollout;
+  const look = useMemo(() => trainedLook(play.rollout, config), [play, config]);
+  const shown = play.ends[Math.min(step, play.ends.length) - 1] ?? 0;
+  const own = turns.filter(({ turn }) => turn > 0).flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
+  return (
+    <div className="token-line">
+      <span className="span-tokens" data-writing={writing}>
+        {own
+          .filter((t) => t < shown && tags[t] !== true)
+          .map((t) => (
+            <Token key={t} t={t} setting={writing} look={look(t)} />
+          ))}
+      </span>
+    </div>
   );
 }

@@ -1,22 +1,28 @@
-import { useMemo } from 'react';
-import type { PresetName } from '../../config/presets.ts';
+import { useMemo, useEffect, type KeyboardEvent as KeyPress, type PointerEvent, useRef } from 'react';
+import { type PresetName, presetNamed } from '../../config/presets.ts';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig, edit } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../parts/countText.ts';
 import { percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Board, outcome } from './Board.tsx';
 import { Contest } from './Contest.tsx';
-import { LearningCurve } from './LearningCurve.tsx';
 import { useOwnPlays, useOwnRun } from './liveAgent.ts';
 import { isOver, type Play } from './play.ts';
 import { canBeat, followedSeeds, playsOf } from './recordedTasks.ts';
 import { sidesOf } from './sides.ts';
-import { StageButtons } from './StageButtons.tsx';
-import { replay, useStage, WHOLE } from './stageStore.ts';
+import { replay, useStage, WHOLE, toUpdate } from './stageStore.ts';
 import { usePlayClock } from './playClock.ts';
+import { useAddress } from '../address/address.ts';
+import { noteAddress } from '../address/lastAddress.ts';
+import { toNearest } from '../replay/player.ts';
+import { pause, run, start } from '../run/transport.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { useSize } from '../parts/useSize.ts';
+import { updateAt } from '../curves/plot.ts';
+import { Curve, curvePlot } from '../replay/Curve.tsx';
 
 interface Props {
   readonly recording: Recording;
@@ -175,4 +181,177 @@ function Details({
       Hatched: written by the tool, not trained.
     </p>
   );
+}
+
+interface StageButtonsProps {
+  readonly preset: PresetName;
+  readonly isOwn: boolean;
+  readonly shown: number; // update whose agent plays
+  readonly recordedSeed: number;
+  readonly playable: boolean; // its tasks can be played here, word by word
+}
+
+/** What to do now: train, play against the agent, look closer. */
+function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageButtonsProps) {
+  const address = useAddress();
+  const running = useLive((s) => s.running);
+  const finished = useLive((s) => s.finished);
+  const done = isOwn && finished;
+  useSpace(isOwn);
+  return (
+    <div className="duel-buttons">
+      {presetNamed(preset).recording?.beside === undefined ? (
+        <button
+          type="button"
+          className={done ? '' : 'primary'}
+          onClick={() => train(isOwn, running, finished, recordedSeed)}
+        >
+          <Icon name={isOwn && running ? 'pause' : done ? 'restart' : 'play'} />
+          {isOwn ? (running ? 'Pause' : done ? 'Train again' : 'Go on') : 'Train your own'}
+        </button>
+      ) : (
+        <a className="button" href={address('train')}>
+          Train your own
+        </a>
+      )}
+      <button type="button" onClick={() => (playable ? contest() : useSelection.setState({ playing: true }))}>
+        Beat the agent
+      </button>
+      <button type="button" className={done ? 'primary' : ''} onClick={() => toLab(address('lab'), isOwn, shown)}>
+        Open the lab
+      </button>
+    </div>
+  );
+}
+
+/** The reader takes the agent's place; training goes on beside it. */
+function contest(): void {
+  useStage.setState({ contest: true, playing: false });
+}
+
+function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed: number): void {
+  if (isOwn && running) pause();
+  else if (isOwn && !finished) run();
+  else {
+    useStage.setState({ own: [], playing: false, step: WHOLE, at: null });
+    // with the recording's seed the reader's curve would retrace the recorded one on the CPU, and look like a replay
+    if (useConfig.getState().wanted.seed === recordedSeed) edit({ seed: recordedSeed + 1 });
+    start(true);
+    noteAddress('#/lab'); // there is a run to come back to
+  }
+}
+
+/** Opens the lab at the run, and at the update, that the stage shows. */
+function toLab(lab: string, isOwn: boolean, shown: number): void {
+  if (!isOwn) toNearest(shown);
+  location.assign(lab);
+}
+
+/** Space pauses what goes on: training, else the play. */
+function useSpace(isOwn: boolean): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : document.body;
+      if (event.key !== ' ' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+      if (target.closest('button, summary, a, input, textarea, select')) return;
+      event.preventDefault();
+      const { running, finished } = useLive.getState();
+      if (isOwn) {
+        if (running) pause();
+        else if (!finished) run();
+      } else useStage.setState((s) => ({ playing: !s.playing }));
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [isOwn]);
+}
+
+interface LearningCurveProps {
+  readonly success: readonly number[]; // by update from 1
+  readonly updates: readonly number[]; // whose agent can be shown, rising
+  readonly shown: number; // the one that is
+  readonly until: number; // updates that the run is to have
+  readonly behind: readonly number[] | null; // the recorded run, behind the reader's own
+}
+
+const FAR = 4; // places that a page key goes
+const HEIGHT = { least: 58, most: 150 }; // px
+
+/** The learning curve to drag along: the board at the right shows the agent of the update it is dragged to. */
+function LearningCurve({ success, updates, shown, until, behind }: LearningCurveProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(box);
+  const at = Math.max(0, updates.indexOf(shown));
+  const last = updates.length - 1;
+  const go = (to: number) => toUpdate(updates[Math.min(last, Math.max(0, to))] ?? null);
+  const drag = (event: PointerEvent<HTMLDivElement>) => {
+    if (event.type === 'pointerdown') event.currentTarget.setPointerCapture(event.pointerId);
+    else if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+    const { left } = event.currentTarget.getBoundingClientRect();
+    const plot = curvePlot({ updates, until, size: { width, height } });
+    const wanted = updateAt(plot, event.clientX - left);
+    const distance = (i: number) => Math.abs((updates[i] ?? 0) - wanted);
+    go(updates.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0));
+  };
+  const onKey = (event: KeyPress) => {
+    const to = placeFor(event.key, at, last);
+    if (to === null) return;
+    event.preventDefault();
+    go(to);
+  };
+  const rate = success[Math.max(0, shown - 1)];
+  return (
+    <div
+      ref={box}
+      className="learning-curve"
+      role="slider"
+      tabIndex={0}
+      aria-label="Drag through training"
+      aria-valuemin={updates[0] ?? 0}
+      aria-valuemax={updates.at(-1) ?? 0}
+      aria-valuenow={shown}
+      aria-valuetext={shown === 0 ? 'Before training' : `After ${shown} updates, training success ${percent(rate)}`}
+      onPointerDown={drag}
+      onPointerMove={drag}
+      onKeyDown={onKey}
+    >
+      {at === last && behind === null && (
+        <span className="learning-curve-hint" aria-hidden="true">
+          ◂ drag: watch it learn
+        </span>
+      )}
+      {width > 0 && (
+        <Curve
+          {...{ success, updates, at, until }}
+          dots={false}
+          titled
+          {...(behind && { behind })}
+          size={{ width, height: Math.min(HEIGHT.most, Math.max(HEIGHT.least, height)) }}
+          label={`Training success by update, up to update ${success.length}`}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Where a key leads from a place; null for keys that lead nowhere. */
+function placeFor(key: string, at: number, last: number): number | null {
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return at - 1;
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return at + 1;
+    case 'PageDown':
+      return at - FAR;
+    case 'PageUp':
+      return at + FAR;
+    case 'Home':
+      return 0;
+    case 'End':
+      return last;
+    default:
+      return null;
+  }
 }

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
@@ -8,9 +8,11 @@ import '../styles/replay.css';
 import { resumePlayback, pause } from '../replay/player.ts';
 import { useSubpath } from '../address/route.ts';
 import { Duel } from './Duel.tsx';
-import { useRecording } from './shownRecording.ts';
 import { readStagePlace } from './stagePlace.ts';
 import { toTask, useStage } from './stageStore.ts';
+import type { PresetName } from '../../config/presets.ts';
+import type { Recording } from '../../runs/recording.ts';
+import { recordedRun } from '../replay/shippedRecording.ts';
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
@@ -78,4 +80,20 @@ function useStillReplay(): void {
       if (!still) resumePlayback();
     };
   }, []);
+}
+
+/** The recording of a preset: null until it has come, `missing` where it cannot be had. */
+function useRecording(preset: PresetName): Recording | 'missing' | null {
+  const [loaded, setLoaded] = useState<{ readonly of: PresetName; readonly recording: Recording | 'missing' }>();
+  useEffect(() => {
+    let gone = false;
+    const take = (recording: Recording | 'missing') => {
+      if (!gone) setLoaded({ of: preset, recording });
+    };
+    recordedRun(preset).then(take, () => take('missing'));
+    return () => {
+      gone = true;
+    };
+  }, [preset]);
+  return loaded?.of === preset ? loaded.recording : null;
 }
