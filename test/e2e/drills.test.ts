@@ -253,7 +253,7 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
       return `${where}: a bit`;
     }
     if (typeof value === 'number' && kind > 0) {
-      put(holder, key, value + 2 ** -20);
+      put(holder, key, value * (1 + 2 ** -40) + 2 ** -20); // a time in milliseconds is too large for 2⁻²⁰ alone
       return `${where}: its last digits`;
     }
     const wrong = [7, 'x', null, [], new Map(), new Float32Array(1)].filter((odd) => typeof odd !== typeof value);

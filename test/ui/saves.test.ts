@@ -222,7 +222,7 @@ test.each([
 
 /** The value with a bit of it changed; the same value where it has none. */
 function differing(value: unknown): unknown {
-  if (typeof value === 'number') return value + 2 ** -20;
+  if (typeof value === 'number') return value * (1 + 2 ** -40) + 2 ** -20;
   if (typeof value === 'string' && value !== '') return String.fromCharCode(value.charCodeAt(0) ^ 1) + value.slice(1);
   if (typeof value === 'boolean') return !value;
   if (!ArrayBuffer.isView(value) || value.byteLength === 0) return value;
