@@ -225,9 +225,10 @@ describe('a table that leaves the page', () => {
     expect(said({ plan: plan({ updates: 9 }) })).toMatch(/9 updates each/);
     const uneven = byHand().rows.map((row, i) => (i > 0 ? row : { ...row, arm: { ...row.arm, set: { updates: 6 } } }));
     expect(said({ rows: uneven })).not.toMatch(/updates each/);
-    expect(said({})).not.toMatch(/shipped/);
-    expect(said({ shipped: 1 })).toMatch(/^1 of these runs are shipped/);
+    expect(said({})).not.toMatch(/come with the page/);
+    expect(said({ shipped: 1 })).toMatch(/^1 of these runs come with the page/);
     expect(said({ shipped: 4 })).toMatch(/^All of these runs/);
+    expect(said({})).toMatch(/interval .* test .* can disagree\. The test decides/);
   });
 
   it('says that p is corrected where more than one comparison is made, and only there', () => {

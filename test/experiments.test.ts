@@ -261,7 +261,7 @@ describe('the table', () => {
     expect(difference?.mean).toBeCloseTo(-1 / 6, 12);
     expect(difference?.sd).toBeCloseTo(Math.sqrt(0.38 / 3 / 2), 12);
     expect(differenceText(difference)).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be enough if the difference stays like this)',
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (it would take about 37 seeds like these)',
     );
     expect(rowOf('ppo-both').difference).toBeNull();
   });
@@ -286,7 +286,7 @@ describe('the table', () => {
     const shipped = [finished(elsewhere, 'eval/success', 0.2, 0.4)];
     const read = tableOf(asked, [], shipped);
     expect([read.done, read.shipped, read.rows[0]?.cells[1]?.mean]).toEqual([1, 1, 0.4]);
-    expect(notes(read)[0]).toMatch(/^All of these runs are shipped/);
+    expect(notes(read)[0]).toMatch(/^All of these runs come with the page/);
     const own = tableOf(asked, [finished(first, 'eval/success', 0.2, 0.9)], shipped);
     expect([own.done, own.shipped, own.rows[0]?.cells[1]?.mean]).toEqual([1, 0, 0.9]);
     const other = { ...elsewhere, config: { ...elsewhere.config, learningRate: 1 } };
@@ -316,7 +316,7 @@ describe('the table', () => {
     expect(head.slice(1, 4)).toEqual(['Group', 'Arm', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('All tasks after: difference, paired by seed')]).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be enough if the difference stays like this); compared with PPO, both masks',
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (it would take about 37 seeds like these); compared with PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
     expect(markdownOf(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');

@@ -5,7 +5,7 @@ import type { PresetName, RunPreset } from './presets.ts';
 export const PRESET_GROUPS = {
   tools: { label: 'Tools', doc: 'Call a tool, read the observation, act on it.' },
   search: { label: 'Search', doc: 'Look up facts, one after another.' },
-  games: { label: 'RAGEN’s games', doc: 'Walk, push, choose, count: no search.' },
+  games: { label: 'Games', doc: 'Walk, push, choose, count: the games of RAGEN, a paper on RL for agents.' },
   text: { label: 'Text', doc: 'The same tasks as chats, with a small language model included in the page.' },
   checkpoints: { label: 'Real checkpoints', doc: 'Train LoRA adapters for a language model that you open.' },
   failures: { label: 'Failures', doc: 'Runs that go wrong, and the signs to look for.' },
@@ -103,7 +103,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'Learns that a safe-sounding name can be risky.',
+    learns: 'Payoffs swapped: the arm whose name sounds safe is the risky one.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
@@ -216,7 +216,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'break-it': {
     group: 'failures',
-    learns: 'All rollouts take one path; learning stops.',
+    learns: 'All rollouts take one path, so learning stops early.',
     doc: 'Few prompts, many epochs on each batch, no entropy bonus. Success rises until every rollout takes the same path, whatever the map says. Then there is nothing left to compare, and learning stops.',
     result: {
       from: 'echo-trap',
@@ -236,7 +236,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'starpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with StarPO-S’s critic, filter and clip.',
+    learns: '“Break it” with a critic and StarPO-S’s group filter and wider clip.',
     doc: 'The run that breaks (“Break it”), with RAGEN’s StarPO-S: PPO with a critic, the upper clip at 0.28 and no KL. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most, so the optimizer takes as many steps of the same size.',
     result: {
       from: 'echo-trap',
@@ -246,7 +246,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'grpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with StarPO-S’s filter and clip, without a critic.',
+    learns: '“Break it” with StarPO-S’s group filter and wider clip, no critic.',
     doc: 'The run that breaks (“Break it”), with GRPO and the filter and clip of StarPO-S. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most.',
     result: {
       from: 'echo-trap',
@@ -256,7 +256,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   rlhf: {
     group: 'comparisons',
-    learns: 'Learns what a labeller likes. A KL penalty keeps it near the start.',
+    learns: 'Learns what a labeller likes. With a KL penalty it solves no less.',
     doc: 'No reward from the environment, only from a reward model trained on a labeller who likes effort. A KL penalty keeps the policy near the initial weights, so near rollouts the reward model knows.',
     result: {
       from: 'preferences',
@@ -276,7 +276,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'noisy-hunt': {
     group: 'failures',
-    learns: 'Number hunt with a noisy tool. Switch the masks off to see the damage.',
+    learns: 'A noisy tool. The success is with masks on; see the damage without.',
     doc: 'The tool wraps its word in six random ones. Switch both masks off to see how training on observations hurts.',
     // docs/journal/learning.md, which has the seeds one by one, as of the other results from the journal
     result: {

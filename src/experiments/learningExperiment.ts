@@ -25,8 +25,8 @@ function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
   const imitation = { ...set, warmStart: 'train', imitationSteps: stepsAlike({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
   return [
     { key: name, label: 'RL', group, set, against: `${name}-imitation` },
-    { key: `${name}-imitation`, label: 'Imitation alone, imperfect demonstrator', group, set: imitation },
-    { key: `${name}-expert`, label: 'Imitation alone, expert', group, set: { ...imitation, demonstrator: 'expert' } },
+    { key: `${name}-imitation`, label: 'Imitation alone: imperfect player', group, set: imitation },
+    { key: `${name}-expert`, label: 'Imitation alone: expert', group, set: { ...imitation, demonstrator: 'expert' } },
   ];
 }
 
@@ -34,16 +34,16 @@ function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset is trained with its own settings. “Imitation alone” starts from random weights and imitates demonstrations of the training tasks. It takes as many optimizer steps as the run it is compared with, warm start included. If a preset starts from shipped weights, all its seeds start from the same ones. They differ only in the tasks, their order and the random draws.',
+  doc: 'Each preset is trained with its own settings. Before and After: success with the likeliest words, before and after RL. “Imitation alone” starts from random weights and imitates a player on the training tasks: the expert, or the imperfect player of the warm start, which makes mistakes. It takes as many optimizer steps as imitation and RL together in the row RL. It has no RL, so its Before and After are equal. “One search result”: the weights of Before get one search result in the prompt and no tool; each row has its own. If the starting weights of a preset come with the page, all its seeds have the same ones. Seeds then differ in the tasks, their order and the random draws.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED.flatMap(besideImitation),
   columns: [
     { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
     { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled', label: 'After, sampled (not greedy)', of: { metric: 'eval/success_sampled', take: 'last' } },
-    { key: 'tasks', label: 'Distinct tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
+    { key: 'sampled', label: 'After, words drawn at random', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'tasks', label: 'Evaluated tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
     { key: 'rule', label: 'Simple rule', of: { metric: 'baseline/rule', take: 'first' } },
-    { key: 'rag', label: 'Naive RAG, not trained', of: { metric: 'eval/naive_rag', take: 'first' } },
+    { key: 'rag', label: 'One search result, before RL', of: { metric: 'eval/naive_rag', take: 'first' } },
     { key: 'chance', label: 'Chance', of: { metric: 'baseline/random', take: 'first' } },
     { key: 'expert', label: 'Scripted expert', of: { metric: 'baseline/expert', take: 'first' } },
   ],

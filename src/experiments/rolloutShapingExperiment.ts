@@ -27,7 +27,7 @@ const passes = (epochs: number): Arm => ({
 
 /** How a batch of 128 rollouts is dealt, how long a rollout may be, and how often a batch is learned from. */
 export const rolloutShaping: Experiment = {
-  label: 'Rollout shaping',
+  label: 'Group size, turns, epochs',
   question: 'How many rollouts per prompt, how many turns and how many epochs on a batch work best?',
   doc: 'Number hunt under GRPO at twice the preset’s learning rate, changing one knob at a time. The three sweeps share the arm with 8 responses, 4 turns and 2 epochs, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. An epoch is two optimizer steps.',
   shared: {

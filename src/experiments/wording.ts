@@ -33,7 +33,7 @@ function claimText({ n, p, corrected, claim, needed }: Paired): string {
   const test = `, p ${chanceText(p)}${both}`;
   if (claim !== 'unclear') return test;
   if (needed === null || needed <= n) return `${test}: cannot tell`;
-  return `${test}: cannot tell (about ${needed} seeds would be enough if the difference stays like this)`;
+  return `${test}: cannot tell (it would take about ${needed} seeds like these)`;
 }
 
 function withSign(value: number): string {
@@ -84,11 +84,11 @@ export function notes(table: Table): string[] {
   return [
     ...(shipped > 0
       ? [
-          `${shipped === done ? 'All' : shipped} of these runs are shipped with this page, with every number. They were not run here. Your own runs replace them.`,
+          `${shipped === done ? 'All' : shipped} of these runs come with the page and were not run here. Your own runs replace them.`,
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p comes from an exact sign test, which leaves out seeds where both are equal.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p comes from an exact sign test, which leaves out seeds where both are equal. The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
   ];
 }
 

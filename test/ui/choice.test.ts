@@ -123,9 +123,9 @@ test('SmolLM2 without reward, or with a tool that does not tell the truth, stays
   expect(high(imitated)).toBeLessThan(low(ends[0]?.success ?? NaN));
 });
 
-test('where seeds differ by all there is, no interval is made of it', () => {
+test('where seeds differ by all there is, the interval is all that is possible', () => {
   const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, from: 'journal' } as const;
-  expect(expected(spread).sure).toBe('seeds vary too much for an interval');
+  expect(expected(spread).sure).toBe('95 % interval 0 % to 100 %');
   expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 % interval 0 % to 90 %');
 });
 
@@ -133,7 +133,7 @@ test('a result never says more than was measured: no interval without seeds enou
   const sure = PRESET_CARDS['multi-hop'].result;
   if (!sure) throw new Error('it was measured');
   expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
-    sure: 'no interval',
+    sure: 'too few seeds for an interval',
     of: 'mean of 2 seeds',
   });
   expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
@@ -150,13 +150,13 @@ test('a result never says more than was measured: no interval without seeds enou
 
 test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {
   expect(timeWords('your-facts', null)).toBeNull();
-  expect(timeWords('calculator', null)?.text).toBe('15 s on a server');
+  expect(timeWords('calculator', null)?.text).toBe('15 s on another CPU');
   const { seconds: hunt } = PRESET_CARDS['number-hunt'].result ?? { seconds: NaN };
   // 160 updates of twice the time that they took where it was measured
   const here = { preset: 'number-hunt', secondsAnUpdate: (2 * hunt) / 160 } as const;
   expect(timeWords('calculator', here)?.text).toBe('about 30 s here');
   expect(timeWords('rlhf', here)?.text).toBe('about 5 min here');
-  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on a server');
+  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on another CPU');
 });
 
 test('arrows go from card to card: in order, and to the nearest of the row above or below, over shelves of other widths', () => {

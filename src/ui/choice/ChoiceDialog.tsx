@@ -44,8 +44,8 @@ export function ChoiceDialog() {
       onKeyDown={onKey}
     >
       <p className="soft">
-        Each card shows how an expert solves one task, the success in evaluation before → after training, and the time a
-        run takes.
+        On each card: an expert’s solution of one task, the success before → after training (in evaluation), and the
+        time of a run.
       </p>
       <p className="write-own">
         <a href="#/environment" onClick={() => useSelection.setState({ choosing: false })}>

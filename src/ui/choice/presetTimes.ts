@@ -15,7 +15,7 @@ export function expected(result: PresetResult): {
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
-    sure: low === null || high === null ? (after === 0 || after === 1 ? 'the same on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds vary too much for an interval' : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    sure: low === null || high === null ? (seeds > 2 ? 'the same on every seed' : 'too few seeds for an interval') : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
     of: `mean of ${seeds} seeds`,
   };
 }
@@ -42,7 +42,7 @@ export function timeWords(
     const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;
     return { text: `about ${spent(measured * factor)} here`, hint };
   }
-  return { text: `${spent(measured)} on a server`, hint: 'Measured on the CPU backend, on two cores of a server; not on this machine.' }; // prettier-ignore
+  return { text: `${spent(measured)} on another CPU`, hint: 'Measured on the CPU backend, on two cores of a server; not on this machine.' }; // prettier-ignore
 }
 
 function spent(seconds: number): string {

@@ -166,7 +166,7 @@ function Cost({ of }: { readonly of: readonly RunRequest[] }) {
     <span className="cost">
       {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
       <span className="faint">
-        {measured ? 'measured here' : 'on one CPU core (estimated; measured here after the first run)'}
+        {measured ? 'measured here' : 'on one CPU core (an estimate, until a run has finished here)'}
       </span>
     </span>
   );
@@ -245,10 +245,10 @@ function ArmChoice(props: {
       <summary>
         Arms <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runs.length}`}</span>
       </summary>
-      {experiment.arms.filter(isRun).map(({ key, label }) => (
+      {experiment.arms.filter(isRun).map(({ key, label, group }) => (
         <label key={key} className="choice">
           <input type="checkbox" checked={chosen.includes(key)} onChange={() => toggle(key)} />
-          <span>{label}</span>
+          <span>{group === undefined ? label : `${group}: ${label}`}</span>
         </label>
       ))}
     </details>

@@ -67,7 +67,7 @@ function Head({ table }: { readonly table: Table }) {
           Arm
         </th>
         <th scope="colgroup" colSpan={3 + experiment.columns.length}>
-          These runs: mean ± standard deviation over seeds
+          {published ? 'These runs: mean' : 'Mean'} ± standard deviation over seeds
         </th>
         {published && (
           <th scope="colgroup" colSpan={published.columns.length} className="published">

@@ -29,6 +29,6 @@ export const STOPS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',
   lost: 'lost',
-  turns: 'out of turns',
+  turns: 'out of turns (last answer not read)',
   tokens: 'out of tokens',
 };

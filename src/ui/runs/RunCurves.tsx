@@ -45,7 +45,7 @@ export function RunCurves() {
         >
           {KEPT_METRICS.map((name) => (
             <option key={name} value={name}>
-              {metricLabel(name, runs)}
+              {metricLabel(name, all)}
             </option>
           ))}
         </select>
@@ -66,7 +66,7 @@ export function RunCurves() {
         <>
           <p className="empty">
             {runs.length === 0
-              ? 'The curves of your runs appear here on one chart, with the knobs that differ.'
+              ? 'Your runs appear here on one chart, with a list of the knobs in which they differ.'
               : 'Tick a run to draw its curves; tick two to compare their knobs.'}
           </p>
           {example && <Recorded example={example} />}
@@ -214,7 +214,7 @@ function EveryCurve({ line, all }: EveryCurveProps) {
   const shown = useRuns((s) => s.metric);
   return (
     <section aria-labelledby="every-curve">
-      <h3 id="every-curve">All curves of this run</h3>
+      <h3 id="every-curve">All curves of {line.run.name}</h3>
       <ul className="every-curve">
         {KEPT_METRICS.map((metric) => (
           <li key={metric}>

@@ -24,7 +24,7 @@ export function Runs() {
         <section className="run-list panel" aria-labelledby="runs-title">
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
-            <span className="faint">This browser keeps the newest 24.</span>
+            <span className="faint">This browser keeps the newest 24 runs.</span>
             <button
               type="button"
               className="quiet small end"
@@ -119,7 +119,9 @@ function OpenRuns() {
         <button type="button" className="small" onClick={() => files.current?.click()}>
           Open files…
         </button>
-        <span className="faint">Runs of npm run train or sweep. Or drop them here.</span>
+        <span className="faint">
+          Runs that <code>npm run train</code> or <code>npm run sweep</code> made. You can also drop them here.
+        </span>
       </p>
       <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />
       <input ref={asFolder} type="file" hidden aria-label="Folder of runs" onChange={take} />

@@ -96,7 +96,7 @@ function Transport() {
         <Icon name={running ? 'pause' : 'play'} />
         {running ? 'Pause' : 'Run training'}
       </button>
-      <button type="button" className="icon-button" onClick={step} aria-label={oneStep} title={`${oneStep} (.)`}>
+      <button type="button" className="icon-button" onClick={step} aria-label={oneStep} title={`${oneStep} (>)`}>
         <Icon name="step" />
       </button>
       <button
@@ -105,7 +105,7 @@ function Transport() {
         onClick={reset}
         disabled={!started}
         aria-label="Reset"
-        title="Back to update 0 with the knobs as they are"
+        title="Restart at update 0, with the current knobs"
       >
         <Icon name="reset" />
       </button>

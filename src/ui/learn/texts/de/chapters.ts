@@ -6,7 +6,7 @@ export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'Was ist ein Rollout?',
     text: [
-      'Ein Sprachagent handelt in einem Markow-Entscheidungsprozess. Der Zustand sind alle bisherigen Tokens. Eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf ab, antwortet das Werkzeug mit einer Beobachtung: Tokens, die nicht von der Policy stammen. Dann macht der Agent weiter. Am Ende bekommt er eine Belohnung.',
+      'Ein Sprachagent handelt in einem Markow-Entscheidungsprozess. Der Zustand sind alle bisherigen Tokens. Eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf ab, antwortet das Werkzeug mit einer Beobachtung: Tokens, die nicht von der Policy stammen. Dann macht der Agent weiter. Am Ende bekommt er eine Belohnung, hier auch schon für Aufrufe, die ihn weiterbringen.',
       'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Eine Grammatikmaske lässt nur Tokens zu, die wohlgeformte Züge ergeben. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt. Rollouts desselben Prompts unterscheiden sich nur durch Zufall, und aus diesem Unterschied lernt der Agent.',
     ],
     formulas: ['Token ~ softmax(Logits / τ) über die Wörter, die die Grammatik erlaubt'],
@@ -14,7 +14,7 @@ export const CHAPTERS: ChapterTexts = {
       drawn: {
         task: 'Zählen',
         question:
-          'Update 1 der Aufzeichnung, acht Rollouts: wie viele ihrer Tokens, Prompts und Beobachtungen eingeschlossen, hat der Agent gezogen?',
+          'Update 1 der Aufzeichnung, acht Rollouts: Welchen Anteil ihrer Tokens, Prompts und Beobachtungen eingeschlossen, hat der Agent gezogen?',
         choices: { under: 'unter einem Drittel', middle: 'ein bis zwei Drittel', over: 'über zwei Drittel' },
         seen: 'Von {tokens:count} Tokens hat der Agent {drawn:count} gezogen, das sind {share:percent}.',
         why: 'Der Rest ist Text von Prompt und Werkzeug. Der Agent liest ihn; das Training darf ihn nicht bewerten.',

@@ -8,7 +8,7 @@ export const WORDS: Words = {
   tour: 'Rundgang',
   story: 'Ursache und Wirkung',
   storyText:
-    'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Jede Station endet mit einer Zahl, die du verändert hast.',
+    'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Am Ende jeder Station siehst du eine Zahl, die sich durch dich verändert hat.',
   storyStart: 'Im Labor beginnen',
   present: 'Vorführen',
   print: 'Drucken',
@@ -25,7 +25,7 @@ export const WORDS: Words = {
   predict: 'Deine Vorhersage',
   linked: 'verlinkt',
   uncover: 'Früheres Ergebnis zeigen (R)',
-  predictFirst: 'Sag erst das Ergebnis vorher, dann starte die Aufgabe.',
+  predictFirst: 'Sag erst das Ergebnis vorher, dann drücke den Knopf.',
   reads: 'Kein Training: Die Antwort stammt aus Update {update:count} der Aufzeichnung und ist für alle gleich.',
   readsShipped: 'Kein Training: Die Antwort stammt aus aufgezeichneten Läufen.',
   trains: 'Trainiert {runs:count} × {updates:count} Updates nebenan im Labor, Seed {seed:count}.',
@@ -60,7 +60,7 @@ export const WORDS: Words = {
   handIn: 'Abgeben',
   toHandIn: 'Ergebnis abgeben …',
   handInNote:
-    'Speichert die Ergebnisse dieses Kapitels als kleine JSON-Datei, für die Klassenansicht der Lehrkraft. Sie enthält den Namen unten, Vorhersagen, Zahlen, Seed und Backend. Gesendet wird nichts.',
+    'Speichert eine kleine JSON-Datei mit dem Namen unten und deinen Vorhersagen und Ergebnissen in diesem Kapitel (auch Seed und Backend). Gib sie deiner Lehrkraft, sie öffnet die Datei unter „Klasse“. Diese Seite sendet nichts.',
   name: 'Name oder Kürzel',
   save: 'Ergebnisse speichern',
   nothingYet: 'Es gibt noch nichts abzugeben. Bearbeite zuerst eine Aufgabe.',

@@ -6,7 +6,7 @@ export const WORDS = {
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
-    'Watch a token, turn both masks off, take one update, see the tool’s words enter the loss, turn the masks on again. Each step ends with a number that you changed.',
+    'Watch a token, turn both masks off, take one update, see the tool’s words enter the loss, turn the masks on again. At the end of each step you see a number that your change moved.',
   storyStart: 'Begin in the lab',
   present: 'Present',
   print: 'Print',
@@ -23,7 +23,7 @@ export const WORDS = {
   predict: 'Your prediction',
   linked: 'linked here',
   uncover: 'Show the earlier result (R)',
-  predictFirst: 'Predict first, then run it.',
+  predictFirst: 'Predict first, then press the button.',
   reads: 'No training: the answer comes from update {update:count} of the recording, the same for everyone.',
   readsShipped: 'No training: the answer comes from recorded runs.',
   trains: 'Trains {runs:count} × {updates:count} updates in the lab beside this page, seed {seed:count}.',
@@ -56,7 +56,7 @@ export const WORDS = {
   handIn: 'Hand in',
   toHandIn: 'Hand it in …',
   handInNote:
-    'Saves your results of this chapter as a small JSON file. Your teacher drops it on the Class view. It has the name below, your predictions, the numbers, seed and backend. Nothing is sent.',
+    'Saves a small JSON file with the name below and your predictions and results of this chapter (also seed and backend). Give it to your teacher, who opens it under “Class”. This page sends nothing.',
   name: 'Name or alias',
   save: 'Save my results',
   nothingYet: 'There is nothing to hand in yet: do an exercise.',
