@@ -166,6 +166,7 @@ test('the tab’s title names the screen that is shown, and in Learn the chapter
 test('without motion a press takes the play a step further', async () => {
   const page = await arrive('', { reducedMotion: 'reduce' });
   const next = page.getByRole('button', { name: 'Next step' });
+  await expect.poll(() => next.innerText()).toBe('Next step');
   const shown = () => board(page, 'after').locator('.token').count();
   const over = () => board(page, 'after').getAttribute('data-over');
   for (let step = 1; (await over()) !== 'true'; step++) {

@@ -140,8 +140,15 @@ function PlayButton({ over, playing, own }: PlayButtonProps) {
   const name = over ? 'Play again' : still ? 'Next step' : playing ? 'Pause the play' : 'Play';
   const icon = over ? 'restart' : still ? 'step' : playing ? 'pause' : 'play';
   return (
-    <button type="button" className="quiet icon-button" aria-label={name} title={name} onClick={act}>
+    <button
+      type="button"
+      className={still ? 'quiet' : 'quiet icon-button'}
+      aria-label={still ? undefined : name}
+      title={name}
+      onClick={act}
+    >
       <Icon name={icon} />
+      {still && ` ${name}` /* the boards stand still and nearly empty: say what to press */}
     </button>
   );
 }
