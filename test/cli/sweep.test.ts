@@ -113,7 +113,7 @@ test('a run that fails is named, and the exit code is 1; a file that does not re
   expect(resultsIn('fails')).toHaveLength(1);
   const stopped = await stopAt(1, 'stopped', 'SIGINT', 'eight.json');
   expect(stopped.code).toBe(130);
-  expect(stopped.err).toMatch(/Stopped\. The same command goes on/);
+  expect(stopped.err).toMatch(/Stopped\. Run the same command again/);
   writeFileSync(path.join(folder, 'bad.json'), '{"grid":{"speed":[1]}}');
   const [bad, none] = await Promise.all([start('bad.json').ended, start('none.json').ended]);
   expect([bad.code, none.code]).toEqual([2, 1]);
