@@ -34,7 +34,7 @@ describe('numbers are read', () => {
     expect(decimal(text)).toBeNull();
     expect(() => parseField('range', text)).toThrow(/range: got .*; want a whole number from 2 to 64/);
     expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).corrections).toEqual([
-      expect.stringContaining('range: got'),
+      expect.stringContaining('isn’t possible. Use a whole number from 2 to 64.'),
     ]);
     expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
     expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(/--seeds: got/);

@@ -26,14 +26,14 @@ test.each([
 
 test('a test that was skipped in the environment with every package is a failure', () => {
   const { line, code } = verdictOf({ status: 0, report: report(0, 0, 1, 9), own: true });
-  expect(line).toMatch(/^Python: 8 passed, 0 failed, 1 skipped\. .* none may be skipped/);
+  expect(line).toMatch(/^Python: 8 passed, 0 failed, 1 skipped\. .* no test may be skipped/);
   expect(code).toBe(1);
 });
 
 test('a list that cannot be installed is excused only where the package registry does not answer', () => {
   expect(installFailure('requirements.txt', () => true)).toMatchObject({
     why: expect.stringContaining(
-      'requirements.txt could not be installed, though the package registry answers',
+      'requirements.txt could not be installed, although the package registry answers',
     ) as unknown,
     excused: false,
   });

@@ -239,7 +239,9 @@ test('what an address asks for and does not get is told on every screen, and sta
   // in one page: what each asks for has a name of its own
   for (const [i, screen] of SCREENS.entries()) {
     await open(page, screen, `?seed=0x1${i}&nothing${i}=1`);
-    await page.getByText(Object.entries(own).find(([name]) => name === screen)?.[1] ?? `seed: got 0x1${i}`).waitFor();
+    await page
+      .getByText(Object.entries(own).find(([name]) => name === screen)?.[1] ?? `seed: 0x1${i} isn’t possible`)
+      .waitFor();
     await page.getByText(new RegExp(`^nothing${i}: (no|isn’t)`)).waitFor();
   }
   await page.goto('about:blank');
@@ -251,6 +253,6 @@ test('what an address asks for and does not get is told on every screen, and sta
   await note.waitFor({ state: 'detached' });
   // typed by hand while the page is open
   await page.evaluate(() => location.assign('#/profile?gamma=7'));
-  await note.getByText(/^gamma: got 7\b.*\b0 to 1\b/).waitFor();
+  await note.getByText(/^gamma: 7 isn’t possible\b.*\b0 to 1\b/).waitFor();
   await page.context().close();
 });

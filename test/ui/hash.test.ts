@@ -94,7 +94,7 @@ test.each([
     '#/lab?gamma=0.9000000000000000001',
     ['gamma: 0.9000000000000000001 isn’t possible. Use a number from 0 to 1. Set to 0.9.'],
   ],
-  ['#/lab?hide=', ['hide: nothing can’t be hidden. Use']],
+  ['#/lab?hide=', ['hide: an empty text can’t be hidden. Use']],
   ['#/lab?%E2%80%AE=1', ['\\u{202e}: no such knob']],
 ])('%j is read without an exception, and what it did not get is told', (hash, told) => {
   const { corrections } = readHash(hash);
@@ -150,7 +150,7 @@ test.each([
   ['0:lossMask:off', '0:lossMask:off'],
   ['21:__proto__:off', '__proto__'],
   ['lossMask', 'lossMask'],
-  ['', 'nothing'],
+  ['', 'an empty text'],
 ])('changes=%s is left out and told', (text, named) => {
   const { changes, corrections } = readHash(`#/lab?changes=${text}`);
   expect(changes).toBeUndefined();
