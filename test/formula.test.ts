@@ -61,7 +61,7 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'S = Σ_m r',
       'A = (S − mean S) / (std S + 10⁻⁶)',
       'ρ = π / π_old',
-      'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)), where A < 0 at most −A·c',
+      'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); if A < 0, at most −A·c',
       'k3 = min(e^−δ − 1 + δ, 10), δ = log π − log π_ref',
       'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
     ]);

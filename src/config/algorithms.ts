@@ -54,12 +54,12 @@ const BASE: Point = {
 export const ALGORITHMS = {
   ppo: {
     label: 'PPO',
-    doc: 'A critic estimates the advantage of each token (GAE). Advantages are whitened and the ratio is clipped (arXiv 1707.06347). Settings are verl’s defaults.',
+    doc: 'A critic estimates the advantage of each token (GAE). Advantages are whitened and the ratio is clipped (arXiv 1707.06347). Settings are the defaults of verl, an RL library.',
     set: BASE,
   },
   grpo: {
     label: 'GRPO',
-    doc: 'The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. There is no critic (arXiv 2402.03300). Settings are verl’s defaults; the loss is the mean over tokens.',
+    doc: 'The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. There is no critic (arXiv 2402.03300). Settings are the defaults of verl, an RL library; the loss is the mean over tokens.',
     set: { ...BASE, estimator: 'grpo' },
   },
   'dr-grpo': {

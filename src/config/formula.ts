@@ -144,7 +144,7 @@ function policyLines(c: RunConfig): Line[] {
       'policy',
       'policy loss of a token',
       ...[loss, ' = max(−A·', ratio, ', −A·clip(', ratio, ', ', low, ', ', high, '))'],
-      partIf(c.dualClip > 0, 'dualClip', ', where A < 0 at most −A·c'),
+      partIf(c.dualClip > 0, 'dualClip', '; if A < 0, at most −A·c'),
     ),
   ];
 }

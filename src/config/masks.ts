@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : `with ${c.estimator} all tokens of a rollout share one score, and observations are neither rewarded nor trained`;
+    : `with ${c.estimator} observations can’t change an advantage, and they are neither rewarded nor in the loss`;
 }

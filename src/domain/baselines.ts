@@ -2,9 +2,9 @@ import type { MetricName } from './metrics.ts';
 
 /** The baselines that a trained agent is compared with, each by a metric that is measured before the first update. Sorted by expected success, best first. */
 export const BASELINES = [
-  { label: 'expert', metric: 'baseline/expert', doc: 'plays as well as one can' },
+  { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player; below 1 where chance decides' },
   { label: 'naive RAG', metric: 'eval/naive_rag', doc: 'answers from one search put into its prompt' },
-  { label: 'before training', metric: 'eval/success', doc: 'the agent before training' },
+  { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
   { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines without a model' },
   { label: 'random', metric: 'baseline/random', doc: 'draws among the legal words' },
 ] as const satisfies readonly { readonly label: string; readonly metric: MetricName; readonly doc: string }[];

@@ -7,7 +7,7 @@ export const METRICS = {
     label: 'Reward',
     unit: '',
     headline: true,
-    doc: 'Mean over rollouts of the summed reward, before any KL.',
+    doc: 'Mean over rollouts of the summed reward, without the KL in the reward.',
   },
   'rollout/success': {
     label: 'Training success',
@@ -34,17 +34,17 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'Entropy of the next-token distribution; the entropy bonus multiplies it. The tokens in the mask of entropy and KL are aggregated into one number as in the policy loss (verl): with token-mean over all tokens, otherwise over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless choiceMask is on.',
+    doc: 'How undecided the agent is at a token: the entropy of the next-token distribution, which the entropy bonus multiplies. It is taken over the tokens that entropy and KL count (by default those in the loss). They are aggregated as in the policy loss (verl): with token-mean over tokens, otherwise over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
     unit: 'nats',
-    doc: 'Mean entropy of the policy that drew the tokens, over all tokens in the mask of entropy and KL. It does not depend on the aggregation.',
+    doc: 'Mean entropy of the policy that drew the tokens, over the tokens that entropy and KL count. It does not depend on the aggregation.',
   },
   'rollout/single_choices': {
     label: 'Forced tokens',
     unit: '',
-    doc: 'Share of the agent’s tokens that were the only legal choice, so nothing was decided there. With choiceMask off each of them adds 0 to entropy, KL, clip fraction and loss, which lowers these means.',
+    doc: 'Share of the agent’s tokens that were the only legal choice, so nothing was decided there. With “Mask forced tokens” off, each of them adds 0 to entropy, KL, clip fraction and loss, which lowers these means.',
   },
   'rollout/choice_entropy': {
     label: 'Entropy of choices',
@@ -64,10 +64,10 @@ export const METRICS = {
     doc: 'Standard deviation (n − 1) of the rewards of one prompt’s rollouts, mean over prompts.',
   },
   'actor/ppo_kl': {
-    label: 'KL to old',
+    label: 'KL to old policy',
     unit: 'nats',
     headline: true,
-    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative). A token that was the only legal choice counts as 0, unless choiceMask is on.',
+    doc: 'Mean of old − new log-probability over the tokens in the loss (k1; can be negative). A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',
@@ -147,7 +147,7 @@ export const METRICS = {
   'actor/pg_clipfrac': {
     label: 'Clip fraction',
     unit: '',
-    doc: 'Share of loss tokens whose clipped branch is the larger loss. A token that was the only legal choice never clips, but it is counted, unless choiceMask is on.',
+    doc: 'Share of loss tokens whose clipped branch is the larger loss. A token that was the only legal choice never clips, but it is counted, unless “Mask forced tokens” is on.',
   },
   'actor/pg_clipfrac_lower': {
     label: 'Dual-clip fraction',
@@ -251,7 +251,7 @@ export const METRICS = {
   'mask/length_mismatch': {
     label: 'Mask length errors',
     unit: 'rollouts',
-    doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with choiceMask on). Anything but 0 is a bug.',
+    doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with “Mask forced tokens” on). Anything but 0 is a bug.',
   },
   'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
   'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },

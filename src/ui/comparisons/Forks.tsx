@@ -197,7 +197,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
       </button>
       <p className="faint">
         {!started
-          ? 'Run training first: a fork continues from the current run.'
+          ? 'Run training first. A fork then continues your run twice: as it is, and with the change.'
           : problem ||
             'A continues unchanged, B with the change, from the same weights, optimizer state and draws. Your run is paused and kept.'}
       </p>

@@ -90,8 +90,8 @@ function Outcome() {
       )}
       {state === null && (
         <p className="soft">
-          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with your expert, with random calls and with
-          nonsense calls. It lists the problems with their lines.
+          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with the expert of your class, with random valid
+          calls and with broken calls. It lists each problem with its line number.
         </p>
       )}
       {stale && <p className="note">The file has changed since this check.</p>}
@@ -306,7 +306,7 @@ function ClassMembers() {
   return (
     <details className="panel class-members" data-testid="class-members">
       <summary>
-        <b>All that the class may have</b>
+        <b>Everything the class can define</b>
       </summary>
       <dl className="small">
         {MEMBERS.map(({ label, python: inPython, doc }) => (

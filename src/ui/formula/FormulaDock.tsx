@@ -152,9 +152,9 @@ function TargetDetails() {
       <div className="acting">
         <Since />
         <p className="faint">
-          {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to light the terms and tokens it
-          acts on. Change a knob to preview its effect on the batch in view. Some knobs can’t be previewed and show
-          their effect in the next updates.
+          {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to highlight the terms and tokens
+          it affects. Change a knob to preview its effect on the batch shown. Some knobs can’t be previewed: you see
+          their effect after the next updates.
         </p>
       </div>
     );

@@ -72,10 +72,10 @@ function SideBySide() {
       <Lesson rewards={rewards} config={config} />
       <p className="row quote shared" data-testid="shared">
         <span className="faint">
-          {alike ? `all ${columns.length} are identical:` : `all ${columns.length} begin with:`}
+          {alike ? `All ${columns.length} are identical:` : `All ${columns.length} begin with`}
         </span>{' '}
         <Beginning rollout={first.rollout} shared={shared} />
-        {!alike && <span className="faint">then they differ: the first different token is boxed</span>}
+        {!alike && <span className="faint">The first token that differs is boxed.</span>}
       </p>
       <Columns
         columns={columns}
@@ -174,7 +174,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       )}
       {beside && (
         <p className="faint" data-testid="column-beside">
-          Not used here: the score {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          For comparison only: the score {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />
           </span>
@@ -184,7 +184,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         {kept
           ? trained === null
             ? 'no token carries an advantage'
-            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
+            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ (agrees)' : ''}`
           : 'not trained (filtered)'}
       </p>
     </>

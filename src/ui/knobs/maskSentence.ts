@@ -44,7 +44,7 @@ function graded(c: RunConfig): string {
 function carried(c: RunConfig): string {
   const skips = agentOnly(c, 'advantageTokens');
   if (usesGroups(c.estimator)) {
-    if (skips) return 'All tokens of a rollout get the same advantage, whatever observations lie between them.';
+    if (skips) return 'In one rollout, all of the agent’s tokens get the same advantage.';
     if (!agentOnly(c, 'policyTokens')) return 'They get the rollout’s score too.';
     const nothing = c.advantageMask === 'off' && idleSwitch('advantageMask', c) !== null;
     return `All tokens of a rollout get the same advantage, so none leaks into observations${nothing ? ', and the advantage mask changes nothing' : ''}.`;

@@ -31,10 +31,10 @@ export function TraineePanel() {
   const beside = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
   return (
     <section className="panel stack" aria-labelledby="trainee">
-      <h3 id="trainee">What trains here</h3>
+      <h3 id="trainee">What is trained</h3>
       <Trainee />
       <p className="small soft">
-        It learns <Trained />
+        Preset: <Trained />
         {ready && `, update ${update}`}.{' '}
         {ready && beside ? (
           <>
@@ -42,7 +42,7 @@ export function TraineePanel() {
             <a href="#/runs">Runs</a>.
           </>
         ) : (
-          'Set its sizes in the lab, under Model. Or train your own language model: open one here.'
+          'Set the model’s size in the lab, under Model. To train a language model instead, open one here.'
         )}
       </p>
     </section>

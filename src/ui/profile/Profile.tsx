@@ -53,7 +53,7 @@ function Empty() {
       <p>
         {started
           ? 'The first update is still running.'
-          : 'Run one update to measure it on your machine. The recording ran on another machine.'}
+          : 'Run one update to measure it on your machine. The recorded run that the page starts with was made on another machine.'}
       </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>
@@ -65,11 +65,11 @@ function Empty() {
 }
 
 const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (value: number) => string])[] = [
-  ['engine/tokens_per_second', 'tokens a second', count],
+  ['engine/tokens_per_second', 'tokens per second', count],
   ['engine/dispatches', 'dispatches', count],
   ['engine/submits', 'submits', count],
   ['engine/readbacks', 'read-backs', count],
-  ['engine/upload_bytes', 'uploaded to the GPU', bytes],
+  ['engine/upload_bytes', 'bytes uploaded to the GPU', bytes],
   ['engine/creations', 'buffers, bind groups and pipelines created', count],
 ];
 
@@ -89,7 +89,7 @@ function Counts() {
       </div>
       {backend?.reason && <p className="faint">{backend.reason}</p>}
       {counted.length === 0 && (
-        <p className="faint">The first update brings these counts: {COUNTS.map(([, label]) => label).join('; ')}.</p>
+        <p className="faint">After the first update you see here: {COUNTS.map(([, label]) => label).join('; ')}.</p>
       )}
       <dl className="profile-counts">
         {counted.map(([metric, label, text]) => (

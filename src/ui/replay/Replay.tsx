@@ -77,8 +77,9 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. Training success counts the rollouts of this update.{' '}
-          {EVALUATION_WORDS[evaluationSetOf(begun)].success}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {part}. Training success is the share of this update’s rollouts that solved their task (words drawn at
+          random). {EVALUATION_WORDS[evaluationSetOf(begun)].success} (always the likeliest word):{' '}
+          {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </p>
       </details>
       {beside !== undefined && (

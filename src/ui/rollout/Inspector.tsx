@@ -66,7 +66,7 @@ function Audit() {
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
     <div className="card audit" data-testid="audit">
-      <h3>Mask audit · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
+      <h3>Loss mask check · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
         <b>{whole(trained)}</b> tokens in the loss
       </p>

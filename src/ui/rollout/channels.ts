@@ -26,19 +26,24 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token up (▲) or down (▼): −∂L/∂log π of its own loss term, summed over the epochs. Notched: clipped in an epoch.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼). Exactly: −∂L/∂log π, of the loss term of this token alone, summed over the epochs. A notch: clipped in at least one epoch.',
     ramp: 'diverging',
     where: 'loss',
   },
   ratio: {
     label: 'Ratio',
-    doc: 'π after the update ÷ π before. Notched: clipped at the last step.',
+    doc: 'π after the update ÷ π before. A notch: clipped at the last optimizer step.',
     ramp: 'diverging',
     where: 'loss',
     over: 'rollout',
   },
   entropy: { label: 'Entropy', doc: 'How undecided the agent was, in nats.', ramp: 'sequential', where: 'action' },
-  kl: { label: 'KL', doc: 'log π − log π of the reference, before the update.', ramp: 'diverging', where: 'action' },
+  kl: {
+    label: 'KL',
+    doc: 'log π before this update − log π of the reference (the policy at the start of the run).',
+    ramp: 'diverging',
+    where: 'action',
+  },
   value: { label: 'Value', doc: 'The critic’s estimate before the token.', ramp: 'diverging', where: 'action' },
   change: {
     label: 'Δp',

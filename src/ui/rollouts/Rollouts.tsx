@@ -230,8 +230,10 @@ function Welcome() {
         )}
       </section>
       <section className="panel stack" aria-labelledby="own-title">
-        <h2 id="own-title">Rollouts of this page</h2>
-        <p className="soft">From the run in the lab, or from the recording if there is no run.</p>
+        <h2 id="own-title">Rollouts of your run</h2>
+        <p className="soft">
+          Of the run in the lab. Before you train one: of the recorded run that the page starts with.
+        </p>
         <div className="row">
           <button type="button" onClick={() => void openRun()}>
             Open them here

@@ -11,11 +11,11 @@ import { recordedRun } from '../replay/shippedRecording.ts';
 
 /** How rollouts of this page are written. */
 export const ROLLOUT_FILES = {
-  own: { label: 'JSON Lines', file: (run: string) => `${run}-rollouts.jsonl`, hint: 'everything the panels show' },
+  own: { label: 'JSON Lines', file: (run: string) => `${run}-rollouts.jsonl`, hint: 'everything the lab shows' },
   traces: {
     label: 'verifiers traces',
     file: () => 'traces.jsonl',
-    hint: 'one Episode per line, as verifiers and prime-rl read it',
+    hint: 'one episode per line, for verifiers and prime-rl',
   },
 } as const;
 export type RolloutFile = keyof typeof ROLLOUT_FILES;

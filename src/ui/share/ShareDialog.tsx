@@ -69,11 +69,11 @@ const close = () => useSelection.setState({ sharing: false });
 const WORDS: Readonly<Record<string, string>> = {
   controls: 'all controls',
   curves: 'curves',
-  inspector: 'inspector',
+  inspector: 'token panel',
   preset: 'preset menu',
   screens: 'other screens',
   masks: 'mask knobs',
-  expert: 'expert mask knobs',
+  expert: 'mask knobs under Expert',
 };
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
@@ -95,7 +95,7 @@ function ShareLink() {
       <p>
         {selected.recorded === null
           ? 'The link holds the knobs, the seed and your selection. Opening it and training gives the same run again, from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
-          : `The link opens update ${selected.recorded} of this recording, with the rollout and token you selected.`}
+          : `The link opens update ${selected.recorded} of this recording, with your selection.`}
       </p>
       <OwnEnvironment />
       {selected.recorded === null && <ChangedRun linked={linked} />}

@@ -27,7 +27,7 @@ export function StatusLine() {
         <Reading metric="engine/readbacks" unit="read-backs" />
         {parameters > 0 && (
           <span>
-            <a href={address('train')} title="What trains here">
+            <a href={address('train')} title="What is trained">
               {count(parameters)} parameters
             </a>
           </span>
@@ -167,7 +167,11 @@ function PhaseBar() {
     );
   }
   return (
-    <span className="line phases" data-testid="phase" title="The stages of an update; the current one is lit">
+    <span
+      className="line phases"
+      data-testid="phase"
+      title="Stages of an update: sample rollouts, score their tokens, credit (compute advantages), update the weights, evaluate. The current one is lit."
+    >
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
           {stage.label}

@@ -183,9 +183,9 @@ function Details({
   const { success } = EVALUATION_WORDS[evaluationSetOf(begun)];
   return (
     <p className="duel-details">
-      {chosen && 'This task was chosen because the two agents differ on it. '}
-      {success}: {percent(heldOut?.first)} → {percent(heldOut?.latest)}. A recorded run of {name}, seed {begun.seed}.
-      Hatched: written by the tool, not trained.
+      {chosen && 'This task was chosen because the agent plays it differently before and after training. '}
+      {success}, always with the likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}. A recorded run
+      of {name}, seed {begun.seed}. Hatched words: the tool wrote them, so the agent isn’t trained on them.
     </p>
   );
 }

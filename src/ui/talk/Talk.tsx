@@ -71,7 +71,8 @@ export function Talk() {
             </p>
           )}
           <p className="small faint">
-            Talking never trains the agent. Both sides get the same random draws, so any difference comes from training.
+            Talking never trains the agent. If two versions of it answer, both get the same random draws, so any
+            difference comes from training.
           </p>
         </div>
         {voices.length > 0 && (

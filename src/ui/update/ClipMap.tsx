@@ -35,7 +35,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
-  const summary = `In the last epoch the clip stopped ${clipped} of ${points.length} trained tokens that have an advantage (${percent(clipped / Math.max(1, points.length))}).`;
+  const summary = `In the last epoch, clipping stopped the push on ${clipped} of ${points.length} trained tokens with an advantage other than 0 (${percent(clipped / Math.max(1, points.length))}).`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
@@ -67,8 +67,8 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {summary}{' '}
         <span className="faint">
           Shaded: where the clip stops the push. Squares: tokens clipped in the last epoch. The height is the ratio
-          after the update. The last optimizer step moves the ratio once more, so a token that was not clipped can end
-          in the shaded area.
+          after the update. The last optimizer step moves the ratio once more, so a dot can end in the shaded area, and
+          a square outside it.
         </span>
       </figcaption>
     </figure>

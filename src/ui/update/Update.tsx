@@ -68,7 +68,7 @@ function BeforeAndAfter() {
     <div className="update-grid">
       <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
         <h2 className="line" id="changes-title">
-          Largest changes {about && <span className="chip">update {about.batch.update}</span>}
+          Largest changes of probability {about && <span className="chip">update {about.batch.update}</span>}
         </h2>
         {about && changes ? (
           <Changes source={about} changes={changes} />
@@ -83,8 +83,8 @@ function BeforeAndAfter() {
             <Why source={chosen} t={token} />
           ) : (
             <p className="empty">
-              Choose a token in the list. You see how much of its change comes from each rollout, from the optimizer’s
-              momentum and from curvature.
+              Choose a token in the list. You see how much of its change comes from each rollout and from the
+              optimizer’s momentum. What is left over is due to the curvature of the loss.
             </p>
           )}
         </section>
@@ -93,7 +93,7 @@ function BeforeAndAfter() {
           <Rerun source={source} row={row} />
         </section>
         <section className="card" aria-labelledby="clip-title">
-          <h2 id="clip-title">Clip map</h2>
+          <h2 id="clip-title">Which tokens were clipped</h2>
           {about && moved ? <ClipMap source={about} moved={moved} /> : <p className="faint">Nothing to show yet.</p>}
         </section>
       </div>
@@ -206,8 +206,9 @@ function Compared({ before, after, row }: ComparedProps) {
     <div className="rerun" data-testid="rerun">
       <p>
         {rolloutsText(before)}, replayed with the same random draws by the policy before and after this update.{' '}
-        <b>{changed}</b> {changed === 1 ? 'differs' : 'differ'}. Mean reward {exact(mean(before))} →{' '}
-        <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
+        <b>{changed}</b> of them {changed === 1 ? 'goes' : 'go'} differently after it. Mean reward {exact(mean(before))}{' '}
+        → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>. In so few
+        rollouts, one update can look worse by chance.
       </p>
       <p className="faint">
         {rolloutName(before, row)}: {same ? 'identical to the end.' : 'the first different word is boxed.'}
