@@ -169,7 +169,7 @@ test('MUST-14: a group without spread says that it teaches nothing, and why', as
   await train(page, 1);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await page.getByTestId('flat-group').getByText('teaches nothing').waitFor();
-  await page.getByText(/all 4 .*identical/).waitFor();
+  await page.getByText(/All 4 .*identical/).waitFor();
   const advantages = page.getByTestId('column-advantage').locator('b');
   await expect.poll(() => advantages.allTextContents()).toEqual(['0', '0', '0', '0']);
   await page.context().close();
