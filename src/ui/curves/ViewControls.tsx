@@ -30,7 +30,7 @@ export function ViewControls() {
       </label>
       <button
         type="button"
-        className="quiet small toggle"
+        className="small toggle"
         aria-pressed={log}
         title="Logarithmic scale, if all values in view are above 0"
         onClick={() => scaleByLog(!log)}

@@ -56,7 +56,7 @@ export function NumberLine({ view, turn, rows = 0, wide = false, secret = false 
         <>
           <line className="target-line" x1={x(view.target)} x2={x(view.target)} y1={TOP - 14} y2={height - 4} />
           <text className="target-label" x={Math.min(x(view.target), width - 26)} y={11} textAnchor="middle">
-            ▾ hidden
+            hidden
           </text>
         </>
       )}

@@ -25,12 +25,7 @@ export function Runs() {
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">This browser keeps the newest 24 runs.</span>
-            <button
-              type="button"
-              className="quiet small end"
-              onClick={chooseFile}
-              title="Or drop it anywhere on the page"
-            >
+            <button type="button" className="small end" onClick={chooseFile} title="Or drop it anywhere on the page">
               Import a checkpoint
             </button>
           </div>
