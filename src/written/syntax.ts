@@ -1,4 +1,6 @@
 import type { SyntaxNode } from '@lezer/common';
+import { visible } from '../base/visible.ts';
+import type { FileProblem } from '../domain/environmentFile.ts';
 
 /** The nodes directly below a node of a syntax tree. */
 export function childrenOf(node: SyntaxNode | null): readonly SyntaxNode[] {
@@ -14,4 +16,24 @@ export function* descendants(node: SyntaxNode, isClosed: (node: SyntaxNode) => b
     yield child;
     yield* descendants(child, isClosed);
   }
+}
+
+/**
+ * The problems of members that a class uses and doesn't have: for each name the first place that uses it. `remedy` says what to do about a field
+ * with that name; the remedy for a method is to add it.
+ */
+export function missingMembers(
+  used: ReadonlyMap<string, SyntaxNode>,
+  known: ReadonlySet<string>,
+  lineOf: (at: number) => number,
+  remedy: (name: string) => string,
+): readonly FileProblem[] {
+  return [...used]
+    .filter(([name]) => !known.has(name))
+    .map(([raw, node]) => {
+      const name = visible(raw);
+      const called = node.parent?.name === 'CallExpression' && node.parent.firstChild?.from === node.from;
+      const what = called ? `method \`${name}\`. Add it` : `\`${name}\`. ${remedy(name)}`;
+      return { says: `The class has no ${what}, or correct the name.`, line: lineOf(node.from) };
+    });
 }

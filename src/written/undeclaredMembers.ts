@@ -1,7 +1,6 @@
 import type { SyntaxNode } from '@lezer/common';
 import type { FileProblem } from '../domain/environmentFile.ts';
-import { visible } from '../base/visible.ts';
-import { childrenOf, descendants } from './syntax.ts';
+import { childrenOf, descendants, missingMembers } from './syntax.ts';
 
 /** After `this.x`, for a value that the statement gives it: `=` and `??=`, but not `==`, `=>` or `+=`, which read it first. */
 const GIVEN = /^\s*(?:=(?![=>])|(?:\?\?|\|\|)=)/;
@@ -35,15 +34,7 @@ export function undeclaredMembers(
     if (isGivenValue(node, source)) known.add(name);
     else if (!used.has(name)) used.set(name, node);
   }
-  return [...used]
-    .filter(([name]) => !known.has(name))
-    .map(([name, node]) => {
-      const called = node.parent?.name === 'CallExpression' && node.parent.firstChild?.from === node.from;
-      const what = called
-        ? `method \`${visible(name)}\`. Add it, or correct the name.`
-        : `\`${visible(name)}\`. Declare it at the top of the class, such as \`${visible(name)} = 0;\`, or correct the name.`;
-      return { says: `The class has no ${what}`, line: lineOf(node.from) };
-    });
+  return missingMembers(used, known, lineOf, (name) => `Declare it at the top of the class, such as \`${name} = 0;\``);
 }
 
 /** Whether a statement gives this member a value: by itself, in a loop, or as a part of a list or an object that is taken apart. */

@@ -89,7 +89,7 @@ interface Props {
   readonly choose: (preset: PresetName) => void;
 }
 
-/** A preset with its picture, what is learned in it, what it came to and how long that took. */
+/** A preset: its picture, what the agent learns in it, the success that its run reached, and how long the run took. */
 function PresetCard({ preset, chosen, here, choose }: Props) {
   const { doc, learns, result } = PRESET_CARDS[preset];
   const words = result && expected(result);

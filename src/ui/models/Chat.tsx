@@ -263,7 +263,7 @@ function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPla
   );
 }
 
-/** The task under way: whose turn it is, and what came of those before. */
+/** The task that is being played: what each turn so far led to, and a field for a turn that a person writes. */
 function Play() {
   const { task, typed } = useTasks();
   const writing = useModels((s) => s.writing);

@@ -242,7 +242,7 @@ interface Empty {
   readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
   readonly missing: boolean; // it could not be loaded
   readonly label: string; // of the preset or the person's own environment
-  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
+  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // all steps of the imitation, and the loss of each step so far: −mean log π of the demonstrated tokens
 }
 
 /** Why no rollout is in view, and what brings one. */

@@ -209,7 +209,7 @@ interface EveryCurveProps {
   readonly all: readonly Run[]; // the axes hold for all runs, as above
 }
 
-/** Every metric that is kept of a run, small, with what it came to; a press draws it large. */
+/** A small curve for each metric that a run keeps, with its last value. A press draws the curve large. */
 function EveryCurve({ line, all }: EveryCurveProps) {
   const shown = useRuns((s) => s.metric);
   return (

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { visible } from '../../base/visible.ts';
 import type { FileProblem } from '../../domain/environmentFile.ts';
-import { childrenOf, descendants } from '../syntax.ts';
+import { childrenOf, descendants, missingMembers } from '../syntax.ts';
 
 /** Code that may set members without naming them, or has more than the file says. */
 const BY_ANOTHER_WAY = /\bsetattr\s*\(|\b__(?:dict|getattr|getattribute|slots)__|\bvars\s*\(|\bsuper\s*\(/;
@@ -36,15 +36,7 @@ function undeclared(
   const used = new Map<string, SyntaxNode>();
   for (const { name, node } of selfMembers(lineage, text))
     if (!/^__\w+__$/.test(name) && !used.has(name)) used.set(name, node);
-  return [...used]
-    .filter(([name]) => !known.has(name))
-    .map(([name, node]) => {
-      const called = node.parent?.name === 'CallExpression' && node.parent.firstChild?.from === node.from;
-      const what = called
-        ? `method \`${visible(name)}\`. Add it, or correct the name.`
-        : `\`${visible(name)}\`. Give it a value in \`reset\`, or correct the name.`;
-      return { says: `The class has no ${what}`, line: lineOf(node.from) };
-    });
+  return missingMembers(used, known, lineOf, () => 'Give it a value in `reset`');
 }
 
 /** The members that classes have: their methods and fields, and each `self.x` that they give a value. */
