@@ -1,9 +1,10 @@
 import { CompletionContext } from '@codemirror/autocomplete';
 import { javascript } from '@codemirror/lang-javascript';
 import { python } from '@codemirror/lang-python';
+import { syntaxTree } from '@codemirror/language';
 import { EditorState, type Extension, type Transaction } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { continueComment } from '../../src/ui/environment/Editor.tsx';
 import { complete } from '../../src/ui/environment/completions.ts';
 import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
@@ -32,6 +33,21 @@ test('after “static” the static fields are offered by their whole names, so 
   const found = offered('export default class A {\n  static ta|\n}');
   expect(found?.typed).toBe('static ta');
   expect(found?.options).toContain('static tasks');
+});
+
+test('a file that a busy machine has not read yet is offered the same', () => {
+  const clock = vi.spyOn(Date, 'now');
+  try {
+    let now = 0;
+    clock.mockImplementation(() => (now += 1000)); // the editor’s slice of 20 ms is over before it has read anything
+    const state = written('export default class A {\n  static ta|\n}');
+    expect(syntaxTree(state).resolveInner(state.selection.main.head, -1).name).not.toBe('PropertyDefinition');
+    clock.mockImplementation(() => now);
+    const found = complete(new CompletionContext(state, state.selection.main.head, false));
+    expect(found?.options.map(({ label }) => label)).toContain('static tasks');
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test('a file without a class is offered a whole one, a file with one is not', () => {

@@ -3,7 +3,7 @@ import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { python } from '@codemirror/lang-python';
-import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from '@codemirror/language';
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { EditorState, type Extension, type StateCommand } from '@codemirror/state';
 import {
@@ -16,7 +16,7 @@ import {
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
-import { complete } from './completions.ts';
+import { complete, nodeAt } from './completions.ts';
 import { completePython } from './pythonCompletions.ts';
 import { useEnvironment, write } from './environmentStore.ts';
 
@@ -141,7 +141,7 @@ function mark(view: EditorView): void {
 /** Enter in a block comment: begins the next line with a star, and closes a comment that was just opened. */
 export const continueComment: StateCommand = ({ state, dispatch }) => {
   const { main } = state.selection;
-  if (!main.empty || syntaxTree(state).resolveInner(main.head, -1).name !== 'BlockComment') return false;
+  if (!main.empty || nodeAt(state, main.head).name !== 'BlockComment') return false;
   const line = state.doc.lineAt(main.head);
   const before = line.text.slice(0, main.head - line.from);
   const [, space = '', opens] = /^(\s*)(\/\*\*|\*)(?!\/)/.exec(before) ?? [];

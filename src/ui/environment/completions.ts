@@ -5,7 +5,8 @@ import {
   snippetCompletion,
 } from '@codemirror/autocomplete';
 import { typescriptLanguage } from '@codemirror/lang-javascript';
-import { syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
 import declarations from '../../../public/environments/environment.d.ts?raw';
@@ -71,6 +72,13 @@ function memberOf(node: SyntaxNode): Completion {
   };
 }
 
+/**
+ * The syntax around a place. The editor reads a file in slices of 20 ms and may not have come this far on a busy machine; then the
+ * rest is read first, for a second at most.
+ */
+export const nodeAt = (state: EditorState, pos: number): SyntaxNode =>
+  (ensureSyntaxTree(state, state.doc.length, 1000) ?? syntaxTree(state)).resolveInner(pos, -1);
+
 /** What may come next: members of `draw`, `task` and `this`, and in the class the methods that it may have. */
 export function complete(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
@@ -82,8 +90,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
   }
   const word = context.matchBefore(/\bstatic\s+\w*|\w+/);
   if (!word && !context.explicit) return null;
-  const tree = syntaxTree(state);
-  const parent = tree.resolveInner(pos, -1);
+  const parent = nodeAt(state, pos);
   if (!inClassBody(parent)) {
     const begun = /\bclass\b/.test(state.doc.toString());
     return begun || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS] };
@@ -94,7 +101,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
 }
 
 function membersOf(object: string, context: CompletionContext): readonly Completion[] {
-  if (object === 'this') return propertiesOf(syntaxTree(context.state).resolveInner(context.pos, -1), context);
+  if (object === 'this') return propertiesOf(nodeAt(context.state, context.pos), context);
   return INTERFACES.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
 }
 

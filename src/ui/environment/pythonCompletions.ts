@@ -4,9 +4,9 @@ import {
   type CompletionResult,
   snippetCompletion,
 } from '@codemirror/autocomplete';
-import { syntaxTree } from '@codemirror/language';
 import type { Text } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
+import { nodeAt } from './completions.ts';
 import { MEMBERS } from './members.ts';
 
 const WORD = /^\w*$/;
@@ -59,7 +59,7 @@ const DONE: Completion = { label: 'done', info: MEMBERS.find(({ label }) => labe
 /** What may come next in a file in Python: members of `self` and `random`, and in the class the methods and fields that it may have. */
 export function completePython(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
-  const node = syntaxTree(state).resolveInner(pos, -1);
+  const node = nodeAt(state, pos);
   if (/String|Comment/.test(node.name)) return null;
   const dotted = context.matchBefore(/\b(self|random)\.\w*/);
   if (dotted) {
