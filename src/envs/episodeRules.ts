@@ -3,10 +3,10 @@ import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
 import type { TaskData } from './taskData.ts';
-import { thinkAloud, thoughtShare } from './thinking.ts';
 import { MISTAKE, type Mistake, type Speech } from './speech.ts';
 import type { ParsedTurn } from './turn.ts';
 import { FAILURE_WORD } from './vocab.ts';
+import { THINK_WORDS } from './grammar.ts';
 
 /** What came of a well-formed call or answer, before it is paid. */
 export interface Outcome {
@@ -174,3 +174,18 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 const SLOW = 2;
 /** Share of a demonstrator's turns that open with a think span, where there are any: enough to see both. */
 const THOUGHTFUL = 0.5;
+
+/**
+ * The share of the words of a think span that are among `needs`, the words that name what the right next action needs. A word
+ * said twice counts once among those that are right and twice among those said, so padding never pays. An empty span earns 0.
+ */
+export function thoughtShare(thought: readonly string[], needs: readonly string[]): number {
+  if (thought.length === 0) return 0;
+  return new Set(thought.filter((word) => needs.includes(word))).size / thought.length;
+}
+
+/** Puts a `<think>` span before a turn, with the words of its call or answer, each once, up to the length of a span. */
+function thinkAloud(action: readonly string[]): readonly string[] {
+  const thought = [...new Set(action.slice(1, -1))].slice(0, THINK_WORDS);
+  return ['<think>', ...thought, '</think>', ...action];
+}

@@ -1,6 +1,5 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
 import { type Grammar, Role } from '../domain/tokens.ts';
-import { allowedIn } from './allowedTokens.ts';
 import type { AskedTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
 /** How an episode is played: its environment, knobs and limits. */
@@ -281,4 +280,19 @@ class Played implements Stepper {
     const sums = REWARD_PARTS.map((part) => [part, this.parts[part] + parts[part]]);
     this.parts = Object.fromEntries(sums) as Record<RewardPart, number>;
   }
+}
+
+const allowedIds = new WeakMap<Grammar, Map<number, readonly number[]>>();
+
+/** Ids that may be written in a state of a grammar, in their order. */
+export function allowedIn(grammar: Grammar, state: number): readonly number[] {
+  const states = allowedIds.get(grammar) ?? new Map<number, readonly number[]>();
+  allowedIds.set(grammar, states);
+  const before = states.get(state);
+  if (before) return before;
+  const { next, vocabulary } = grammar;
+  const row = Array.from(next.subarray(state * vocabulary, (state + 1) * vocabulary));
+  const allowed = row.flatMap((to, id) => (to >= 0 ? [id] : []));
+  states.set(state, allowed);
+  return allowed;
 }

@@ -1,8 +1,8 @@
 import { type MonitorMemory, noProgress, type TrackMemory } from '../domain/progress.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import type { Evidence, Health, HealthState, TrapKind } from '../domain/health.ts';
-import { remediesFor } from './remedies.ts';
+import type { Evidence, Health, HealthState, TrapKind, Remedy } from '../domain/health.ts';
+import { contradictions } from '../config/contradictions.ts';
 
 /**
  * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for a state that looks like it. Rollouts that have become alike are
@@ -220,4 +220,33 @@ function deaf(values: Metrics): Evidence | null {
     text: `What the agent does hardly depends on what it has read: ${percent(accuracy)} of its turns can be told to belong to their context (by chance ${percent(chance)}; ${information.toPrecision(2)} nats).`,
     alarming: false,
   };
+}
+
+/** What may lead out of an Echo Trap: changes that can be made while the run goes on, and that would change something. */
+export function remediesFor(config: RunConfig): Remedy[] {
+  const { learningRate, entropyCoef } = config;
+  const remedies: Remedy[] = [
+    {
+      label: 'Reward entropy',
+      changes: { entropyCoef: Math.min(1, Math.max(0.02, 2 * entropyCoef)) },
+    },
+    { label: 'Do not charge for calls', changes: { turnCost: 0 } },
+    { label: 'Use each batch once', changes: { epochs: 1 } },
+    { label: 'Halve the learning rate', changes: { learningRate: learningRate / 2 } },
+    {
+      label: 'StarPO-S: learn from the prompts that differ most',
+      changes: {
+        filter: 'top-fraction',
+        filterShare: Math.max(0.25, 1 / config.prompts),
+        clipHigh: 0.28,
+        klCoef: 0,
+        klRewardCoef: 0,
+      },
+    },
+  ];
+  return remedies.filter(({ changes }) => {
+    const next = { ...config, ...changes };
+    const same = Object.entries(changes).every(([name, value]) => config[name as keyof RunConfig] === value);
+    return !same && contradictions(next).length === 0;
+  });
 }

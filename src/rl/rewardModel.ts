@@ -3,10 +3,9 @@ import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSett
 import type { Attempt, Preferences, RewardModelMemory } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
-import { preferenceLoss } from './bradleyTerry.ts';
 import { attemptOf, type Labeller, labelled, type Pair } from './labeller.ts';
-import { preferenceSet } from './preferenceSet.ts';
-import type { EpisodeRecord } from './episodeRecord.ts';
+import { preferenceSet, preferenceRewards } from './preferenceSet.ts';
+import { type EpisodeRecord, payLastAction } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
 /** How the reward model is fitted. */
@@ -227,4 +226,49 @@ export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayL
   // a step without a token in the policy loss would be skipped; this token has advantage 0 and changes nothing
   given.lossMask[closings[0] ?? 0] = 1;
   return { record, given, rows: Int32Array.from(closings, (_, row) => row), loss };
+}
+
+/** The loss of one preference, and its derivative with respect to the score of the better answer. */
+interface Preference {
+  readonly loss: number; // nats
+  readonly gradient: number; // with respect to the worse answer's score it is the opposite
+}
+
+/**
+ * The negative log-likelihood that the better answer is preferred under Bradley & Terry (1952), as reward models are trained
+ * (Ouyang et al. 2022, eq. 1): −log σ(Δ) with Δ = better − worse, and its derivative −(1 − σ(Δ)). Both are finite for every
+ * finite Δ: no exponent is ever positive. A constant added to both scores changes nothing.
+ */
+export function preferenceLoss(better: number, worse: number): Preference {
+  const delta = better - worse;
+  const tail = Math.exp(-Math.abs(delta));
+  return {
+    loss: Math.max(0, -delta) + Math.log1p(tail),
+    gradient: delta >= 0 ? -tail / (1 + tail) : -1 / (1 + tail),
+  };
+}
+
+/**
+ * The rollouts with the reward model's score noted on each and, times `weight`, paid on its last action token. The record is
+ * changed in place.
+ */
+export async function payRewardModelScores(
+  rolled: Rollouts,
+  rewardModel: RewardModel,
+  weight: number,
+): Promise<Rollouts> {
+  const scores = await rewardModel.score(rolled.record);
+  const paid = preferenceRewards(scores, weight);
+  const episodes = rolled.episodes.map((episode, row) => {
+    const preference = paid[row] ?? 0;
+    if (weight > 0) payLastAction(rolled.record, row, 'preference', preference);
+    const parts = weight > 0 ? { ...episode.parts, preference } : episode.parts;
+    return {
+      ...episode,
+      parts,
+      reward: episode.reward + (weight > 0 ? preference : 0),
+      preferenceScore: scores[row] ?? null,
+    };
+  });
+  return { ...rolled, episodes };
 }

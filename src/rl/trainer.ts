@@ -14,9 +14,8 @@ import { measureInputDependence } from './inputDependence.ts';
 import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
 import { endsPass, passViews } from './passViews.ts';
-import { createPenalty } from './penalty.ts';
-import { payRewardModelScores } from './rewardModelScores.ts';
-import type { RewardModel } from './rewardModel.ts';
+import { createPenalty } from './klController.ts';
+import { payRewardModelScores, type RewardModel } from './rewardModel.ts';
 import { rollout, type RolloutRequest, type Rollouts } from './rollout.ts';
 import {
   creditSettings,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { thoughtShare } from '../../src/envs/thinking.ts';
+import { thoughtShare } from '../../src/envs/episodeRules.ts';
 import { random } from '../../src/base/rng.ts';
 
 const ids = (env: ToolEnv, text: string) => text.split(' ').map((word) => env.vocabulary.indexOf(word));

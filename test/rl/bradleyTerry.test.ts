@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { preferenceLoss } from '../../src/rl/bradleyTerry.ts';
+import { preferenceLoss } from '../../src/rl/rewardModel.ts';
 
 describe('the loss of a preference', () => {
   it.each([

@@ -4,7 +4,7 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
-import { createPenalty } from '../../src/rl/penalty.ts';
+import { createPenalty } from '../../src/rl/klController.ts';
 import { train } from '../../src/rl/trainer.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { fakePolicy } from './fakePolicy.ts';

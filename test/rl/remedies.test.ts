@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { remediesFor } from '../../src/rl/remedies.ts';
+import { remediesFor } from '../../src/rl/monitor.ts';
 
 const BASE = { epochs: 4, entropyCoef: 0, learningRate: 2e-3, turnCost: 0.1, klCoef: 0.1, prompts: 8 } as const;
 const changes = (knobs: object = {}) => remediesFor(parseConfig({ ...BASE, ...knobs })).map((each) => each.changes);

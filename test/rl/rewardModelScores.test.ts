@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeView } from '../../src/domain/episode.ts';
-import { payRewardModelScores } from '../../src/rl/rewardModelScores.ts';
+import { payRewardModelScores, type RewardModel } from '../../src/rl/rewardModel.ts';
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
-import type { RewardModel } from '../../src/rl/rewardModel.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 const PARTS = { outcome: 1, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
