@@ -5,7 +5,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
 import { STAGES } from '../src/domain/profile.ts';
 import { train } from '../src/rl/trainer.ts';
-import { StageClock } from '../src/session/stageClock.ts';
+import { StageClock } from '../src/session/runMeter.ts';
 import { chosen, modelOf } from './peer.mjs';
 import { quarters } from './quarters.mjs';
 import { counted, repeat } from './timing.mjs';

@@ -7,7 +7,6 @@ import type { RunCommand } from './wire/commands.ts';
 import { checkChanges } from './config/config.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
-import { holdForLife } from './worker/aliveLock.ts';
 import type { RunEvent } from './wire/events.ts';
 import type { Answer } from './wire/questions.ts';
 import { openGame } from './session/playedGame.ts';
@@ -20,10 +19,11 @@ import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
 import { playSetupFor } from './worker/playSetup.ts';
 import { writtenFile } from './worker/writtenFile.ts';
-import { openPickedBase } from './worker/openPickedBase.ts';
 import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
+import type { BaseCheckpoint } from './checkpoints/baseCheckpoint.ts';
+import { blobSource } from './formats/byteSource.ts';
 
 /**
  * The training worker of the page. It opens the GPU and the policy, runs the training loop and posts its events. The loop is
@@ -338,4 +338,26 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
  */
 function tell(error: unknown): void {
   post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError), ownFile));
+}
+
+/** Takes a lock that is free again only when this worker has ended, however it does; `held` hears when it has it. */
+function holdForLife(lock: string, held: () => void): void {
+  // absent on plain http: then silence alone tells that a worker is gone
+  const { locks } = navigator as Partial<Navigator>;
+  void locks?.request(lock, () => {
+    held();
+    return new Promise(() => undefined);
+  });
+}
+
+/** The checkpoint of files that a person picked; what reads it is only loaded where there is one. Throws as `openBase` does. */
+async function openPickedBase({
+  name,
+  files,
+}: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>): Promise<BaseCheckpoint> {
+  const { openBase } = await import('./speaking/openBase.ts');
+  return openBase(
+    name,
+    files.map(({ path, file }) => ({ path, source: blobSource(path, file) })),
+  );
 }

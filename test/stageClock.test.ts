@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StageClock } from '../src/session/stageClock.ts';
+import { StageClock } from '../src/session/runMeter.ts';
 
 test('every moment belongs to one stage, pauses to none, and spans follow each other', () => {
   let at = 0;

@@ -95,7 +95,7 @@ export const WORKER_ADDRESSES = [
   { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
   { from: 'src/ui/environment/examinerClient.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
-  { from: 'src/worker/pythonWorker.ts', to: 'src/python.ts' },
+  { from: 'src/worker/pageRuntimes.ts', to: 'src/python.ts' },
 ];
 
 /** Regular expression source for a layer's files. @param {Layer} layer */

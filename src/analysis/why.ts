@@ -1,10 +1,9 @@
-import type { Weights } from '../model/architecture.ts';
+import type { Weights, Parameter } from '../model/architecture.ts';
 import type { NetworkState } from '../model/policy.ts';
 import { type KeptBatch, recordOf } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
-import { attribute, logprobGradient } from './attribution.ts';
-import { firstOrder } from './firstOrder.ts';
+import { attribute, logprobGradient, decayed, dot, flat, stepSizes } from './attribution.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import { logprobs } from './tokenDistribution.ts';
 import type { Replay } from './replay.ts';
@@ -55,4 +54,32 @@ export async function whyMoved(
 
 function explained({ kl, entropy, value, momentum, decay, together = 0, rollouts }: Omit<Why, 'residual'>): number {
   return [kl, entropy, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
+}
+
+/** ⟨probe, Δθ⟩ of an update and what of it can be told apart without a gradient. */
+type Undivided = Pick<Why, 'momentum' | 'decay' | 'steps'> & { readonly together: number };
+
+/**
+ * ⟨probe, Δθ⟩ of an update from the network before and after it alone, no rollout run again. Of one optimizer step Adam's first moment and weight decay
+ * are told apart, as `attribute` does; its gradients stay together. Of several steps all is together, for what Adam divided by in between is not kept.
+ */
+function firstOrder(
+  parameters: readonly Parameter[],
+  { lesson, before, after }: { readonly lesson: Lesson; readonly before: NetworkState; readonly after: NetworkState },
+  probe: Weights,
+): Undivided {
+  const direction = flat(parameters, probe);
+  const [from, to] = [flat(parameters, before.weights), flat(parameters, after.weights)];
+  const whole = dot(
+    direction,
+    to.map((each, i) => each - from[i]!),
+  );
+  const steps = after.steps - before.steps;
+  const optimizer = lesson.steps.findLast((step) => !step.optimizer.criticOnly)?.optimizer;
+  if (steps !== 1 || !optimizer) return { momentum: 0, decay: 0, steps, together: whole };
+  const sizes = stepSizes(parameters, after, optimizer);
+  const pulled = sizes.map((size, i) => size * direction[i]!);
+  const momentum = -optimizer.beta1 * dot(pulled, flat(parameters, before.adamM));
+  const decay = decayed(parameters, direction, before.weights, optimizer);
+  return { momentum, decay, steps, together: whole - momentum - decay };
 }

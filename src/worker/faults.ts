@@ -1,7 +1,6 @@
 import type { Fault, Moment } from '../wire/commands.ts';
 import { loseSharedDevice } from '../gpu/sharedDevice.ts';
 import type { Policy } from '../model/policy.ts';
-import { injectNaN } from '../session/injectNaN.ts';
 import type { Phase } from '../domain/trainingEvent.ts';
 
 /** Where failures are brought about. */
@@ -59,4 +58,14 @@ export class Faults {
     else if (gpu && !own) void loseSharedDevice(gpu);
     else lose('made up, for there is none.');
   }
+}
+
+const NAME = 'model.norm.weight'; // every output passes it
+
+/** Makes one weight of a policy NaN, as a step that went wrong may: for tests and teachers. */
+async function injectNaN(policy: Policy): Promise<void> {
+  const { policy: network, critic } = await policy.readState();
+  const weight = Float32Array.from(network.weights.get(NAME) ?? []);
+  weight[0] = NaN;
+  policy.writeState({ policy: { ...network, weights: new Map([...network.weights, [NAME, weight]]) }, critic });
 }

@@ -1,6 +1,31 @@
 import type { Runtimes } from '../written/languages.ts';
-import { startPython } from './pythonWorker.ts';
 import { virtualMachine } from './virtualMachine.ts';
+import type { StartPython } from '../written/python/pythonSandbox.ts';
+
+/** Starts Python in a worker of its own, which loads it: 6 MB, once. */
+const startPython: StartPython = (shared) => {
+  const worker = new Worker(new URL('../python.ts', import.meta.url), { type: 'module', name: 'python' });
+  const begun = new Promise<void>((resolve, reject) => {
+    worker.addEventListener(
+      'message',
+      ({ data }: MessageEvent<unknown>) => {
+        if (data === 'begun') resolve();
+        else reject(new Error(`Python could not be started: ${JSON.stringify(data)}`));
+      },
+      { once: true }, // what it says later is what a person's file has it say
+    );
+    worker.addEventListener(
+      'error',
+      (event) => {
+        event.preventDefault();
+        reject(new Error('Python could not be loaded. Check the connection and try again.'));
+      },
+      { once: true },
+    );
+  });
+  worker.postMessage(shared);
+  return { begun, end: () => worker.terminate() };
+};
 
 /** What environments run in, in a worker of the page. */
 export const PAGE_RUNTIMES: Runtimes = { machine: virtualMachine, python: startPython };

@@ -1,7 +1,7 @@
 import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { AttentionView } from '../../domain/readings.ts';
-import { initialWeights, type Parameter, parameters, type Weights } from '../architecture.ts';
+import { initialWeights, type Parameter, parameters, type Weights, type ModelConfig } from '../architecture.ts';
 import {
   BackendError,
   checkTrainable,
@@ -13,17 +13,15 @@ import {
 import type { StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
-import { capacityOf, createActivations } from './activations.ts';
+import { capacityOf, createActivations, activationSize } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
 import { BatchPolicy } from './batchPolicy.ts';
-import { bytesNeeded, memoryOf } from './bytes.ts';
-import { CacheReader } from './cacheReader.ts';
+import { CacheReader } from './cache.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from './decoder.ts';
-import { LanguageHead } from './head.ts';
+import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
-import { fullLogits, nextLogits } from './logits.ts';
 import {
   createNetwork,
   readNetwork,
@@ -32,10 +30,20 @@ import {
   tensorsOf,
   writeNetwork,
   type Network,
+  placements,
 } from './network.ts';
-import type { CpuPolicyOptions } from './options.ts';
-import type { Real } from './real.ts';
+import { type Real, type Precision, reals, bytesPer } from './real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timed.ts';
+import { rowPrefix } from './rowPrefix.ts';
+import { forward, packedAttention } from './transformer.ts';
+
+/** How a CPU backend is made. */
+interface CpuPolicyOptions {
+  readonly precision: Precision; // f32 to train, f64 to test against
+  readonly seed: number; // of the initial weights
+  readonly simd?: boolean; // false keeps an f32 policy off WebAssembly SIMD; else it is used where there is any
+  readonly reason: string; // why not a GPU, in a sentence; '' when the CPU was asked for
+}
 
 /** Most bytes a run may need: a tab that asks for more is killed without a word. */
 const MOST_BYTES = 4 * 2 ** 30;
@@ -202,4 +210,60 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   weightPool(): { readonly policy: Real; readonly critic: Real | null } {
     return { policy: this.#network.weights, critic: this.#critic?.weights ?? null };
   }
+}
+
+/** (B,T,V) logits of the whole batch; see `CpuPolicy.logits`. One row at a time: speed does not matter here. */
+function fullLogits(learner: Learner): Real {
+  const { batch, policy, head, rotary } = learner;
+  const { room } = policy;
+  const { tensors } = policy.network;
+  const v = head.vocabulary;
+  const out = reals(room.arithmetic.precision, batch.tokens.length * v);
+  for (let b = 0; b < batch.rows; b++) {
+    const count = batch.lengths[b]!;
+    const start = b * batch.length;
+    const packed = {
+      count,
+      tokens: batch.tokens.slice(start, start + count),
+      positions: Int32Array.from({ length: count }, (_, t) => t),
+    };
+    forward(room, tensors, packed, rotary, packedAttention(room, packed, false), false);
+    head.logits(out.subarray(start * v), room.hidden, tensors.head, count);
+  }
+  return out;
+}
+
+/** (V) logits after the first `count` tokens of a row, untempered and unmasked. Throws RangeError where the row does not have as many. */
+function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count: number): Real {
+  const { room, network } = policy;
+  const packed = rowPrefix(batch, row, count);
+  forward(room, network.tensors, packed, rotary, packedAttention(room, packed, false), false);
+  const out = reals(room.arithmetic.precision, head.vocabulary);
+  head.logits(out, room.hidden.subarray((count - 1) * head.width), network.tensors.head, 1);
+  return out;
+}
+
+/** An upper bound of a policy's memory by purpose: every row full, and all of them learned from at once. */
+function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precision) {
+  const scalars = (m: ModelConfig) => placements(m).reduce((sum, p) => sum + p.size, 0);
+  const capacity = capacityOf(rows, length);
+  const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
+  const pool = networks.reduce((sum, m) => sum + scalars(m), 0);
+  const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
+  const drawn = rows * (model.vocab_size + model.hidden_size);
+  const passes = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
+  const each = bytesPer(precision);
+  return [
+    { purpose: 'weights, the reference’s too', bytes: each * (pool + scalars(model)) },
+    { purpose: 'gradients', bytes: each * pool },
+    { purpose: 'Adam’s moments', bytes: each * 2 * pool },
+    { purpose: 'activations and their gradients', bytes: each * (passes + length * model.head_dim) },
+    { purpose: 'key-value cache', bytes: each * cache },
+    { purpose: 'batch, credit and draws', bytes: each * (drawn + 7 * rows * length) + 85 * rows * length },
+  ];
+}
+
+/** The sum of `memoryOf`. */
+function bytesNeeded(spec: PolicySpec, precision: Precision): number {
+  return memoryOf(spec, precision).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -8,10 +8,13 @@ import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
 import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
-import { recordStep } from './decodeStep.ts';
 import { Prefill } from './prefill.ts';
 import { drawsOf, planFor, rowOrder, slotCounts } from './slots.ts';
-import type { Trunk } from './transformer.ts';
+import { type Trunk, recordBlocks } from './transformer.ts';
+import * as kernels from '../../gpu/kernels/index.ts';
+import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
+import { recordFinalNorm } from './finalNorm.ts';
+import { group } from './pools.ts';
 
 const NOTHING = 0xffffffff; // a grammar state: draw nothing
 
@@ -159,4 +162,43 @@ export class Decoder {
     this.readback.destroy();
     this.cutReadback.destroy();
   }
+}
+
+/** Records what advances the first N slots by one token, a dispatch a step of the forward pass. */
+function recordStep(
+  recorder: Recorder,
+  trunk: Trunk,
+  spec: PolicySpec,
+  weights: Tensor,
+  batch: DeviceBatch,
+  { acts: all, positions, cache, state, drawn, settings }: DecoderTensors,
+  N: number,
+): Plan {
+  const { rows: B, length: T, model: m } = spec;
+  const C = m.hidden_size;
+  const V = m.vocab_size;
+  const acts = { ...all, N };
+  const table = group(weights, trunk.layout, 'model.embed_tokens.weight', [V, C]);
+  const plan = new Plan(recorder, `decode ${N} rows`);
+  plan.dispatch(kernels.decodeEmbedding, { state, record: batch.record, table, x: acts.x, positions }, { N, B, C, T });
+  recordBlocks(plan, trunk, weights, acts, positions, (layer) => {
+    const kept = layerCache(cache, spec, layer);
+    const tensors = { qkv: acts.qkv.at(layer), positions, cache: kept, out: acts.attended.at(layer) };
+    recordDecodeAttention(plan, spec, tensors, { N, slots: B, appends: true });
+  });
+  recordFinalNorm(plan, trunk, weights, acts, { language: true, value: false });
+  plan.dispatch(
+    kernels.decodeSample,
+    {
+      logits: acts.logits,
+      grammar: batch.grammar,
+      state,
+      record: batch.record,
+      drawn,
+      sampled: batch.sampled,
+      settings,
+    },
+    { N, B, V, T },
+  );
+  return plan;
 }

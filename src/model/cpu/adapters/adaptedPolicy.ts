@@ -19,13 +19,16 @@ import type { TimedArithmetic } from '../timed.ts';
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { AdapterPolicy } from './adapterPolicy.ts';
-import type { AdaptedLearner } from './adaptedLearner.ts';
+import { type AdaptedLearner, steps } from './adaptedLearner.ts';
 import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
-import { adaptedAttention, adaptedNextLogits } from './adaptedReadings.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
 import { valueHead } from './adaptedValueHead.ts';
+import type { ModelConfig } from '../../architecture.ts';
+import { ofLast } from '../attentionMaps.ts';
+import { rowPrefix } from '../rowPrefix.ts';
+import type { TokenTree } from './tokenTree.ts';
 
 /** How adapters are opened on the CPU. */
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
@@ -142,4 +145,45 @@ export class AdaptedPolicy extends AdapterPolicy {
   protected mergeIn(weights: Real): void {
     this.#trunk.merge(this.#arithmetic, this.learner.learned, weights);
   }
+}
+
+/** (V) untempered logits after the first `count` tokens of a row, by the weights that are merged. Throws RangeError where the row does not have as many. */
+async function adaptedNextLogits(
+  network: CpuTreeNetwork,
+  learner: AdaptedLearner,
+  row: number,
+  count: number,
+): Promise<Real> {
+  await network.forward(beginning(learner, row, count), steps(learner, learner.layers));
+  return network.logits(count - 1);
+}
+
+/** What every head looked at when a row had its first `count` tokens and the next was to be chosen; throws as `adaptedNextLogits` does. */
+async function adaptedAttention(
+  network: CpuTreeNetwork,
+  learner: AdaptedLearner,
+  { num_attention_heads: heads }: ModelConfig,
+  row: number,
+  count: number,
+): Promise<AttentionView> {
+  const { layers } = learner;
+  const weights = new Float32Array(layers * heads * count);
+  await network.forward(beginning(learner, row, count), steps(learner, layers), (layer, { probabilities }) => {
+    weights.set(ofLast(probabilities, heads, count), layer * heads * count);
+  });
+  return { layers, heads, count, weights };
+}
+
+/** The beginning of a row as a tree in which nothing is scored; what the room held of a scoring is gone. */
+function beginning({ batch, scored }: AdaptedLearner, row: number, count: number): TokenTree {
+  const packed = rowPrefix(batch, row, count);
+  scored.tree = null;
+  const none = new Int32Array();
+  return {
+    ...packed,
+    first: new Int32Array(count),
+    table: Int32Array.from({ length: batch.length }, (_, t) => t),
+    targets: { count: 0, positions: none, tokens: none, states: none, placesOf: [] },
+    values: { count: 0, positions: none, places: none },
+  };
 }
