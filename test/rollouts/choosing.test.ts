@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { absentOf } from '../../src/rollouts/missingChannels.ts';
+import { absentOf, bareRecord, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { columnsOf, RolloutTable } from '../../src/rollouts/columns.ts';
 import { Locations } from '../../src/rollouts/locations.ts';
-import { bareRecord, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { type Filter, listed, meansByStep, nearestStep, NO_FILTER, ordered } from '../../src/rollouts/select.ts';
 
 const { int } = random(31, Purpose.shuffle);

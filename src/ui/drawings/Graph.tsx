@@ -1,5 +1,4 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { NAMES_BESIDE, CENTRE, NAMES_INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
 
 type View = Extract<EnvView, { kind: 'graph' }>;
 const LOOP = 26;
@@ -167,4 +166,61 @@ function meet(a: Point, wideA: number, b: Point, wideB: number, tall: number): b
 function along({ from, middle, to }: CurvedEdge, share: number): Point {
   const mix = (a: number, b: number, c: number) => (1 - share) ** 2 * a + 2 * share * (1 - share) * b + share ** 2 * c;
   return { x: mix(from.x, middle.x, to.x), y: mix(from.y, middle.y, to.y) };
+}
+
+/** Side of the drawing. */
+const SIZE = 320;
+const CENTRE = SIZE / 2;
+/** Width of a letter of a relation's label. */
+const LETTER = 5.7;
+const WIDE = 6.4; // of a name beside its node
+
+/** Letters of a name that fits into its node. */
+const SHORT = 6;
+/** Names in their nodes. */
+const NAMES_INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
+/** Names beside their nodes, which are small and leave room to the left and right. */
+const NAMES_BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
+
+/** A place in the drawing. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface NameProps {
+  readonly name: string;
+  readonly at: Point;
+  readonly layout: typeof NAMES_INSIDE | typeof NAMES_BESIDE;
+}
+
+/** A name in its node or on the outer side of it, as much of it as fits; the whole of it is the node's title. */
+function Name({ name, at, layout: { node, margin } }: NameProps) {
+  const away = at.x - CENTRE;
+  if (margin === 0) {
+    return (
+      <text x={at.x} y={at.y + 4} textAnchor="middle">
+        {name}
+      </text>
+    );
+  }
+  if (Math.abs(away) < 1) {
+    return (
+      <text x={at.x} y={at.y + (at.y < CENTRE ? -node - 8 : node + 16)} textAnchor="middle">
+        {shortened(name, SIZE / 2 / WIDE)}
+      </text>
+    );
+  }
+  const room = SIZE / 2 + margin - Math.abs(away) - node - 6;
+  return (
+    <text x={at.x + Math.sign(away) * (node + 6)} y={at.y + 4} textAnchor={away > 0 ? 'start' : 'end'}>
+      {shortened(name, room / WIDE)}
+    </text>
+  );
+}
+
+/** As much of a text as fits. */
+function shortened(text: string, most: number): string {
+  const letters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, most)) + 2));
+  return letters.length <= most ? text : `${letters.slice(0, Math.floor(most) - 1).join('')}…`;
 }

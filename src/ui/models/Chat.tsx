@@ -3,7 +3,6 @@ import { Icon } from '../parts/Icon.tsx';
 import { short, whole, paid } from '../parts/numberText.ts';
 import { TokenView } from '../rollout/TokenView.tsx';
 import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
-import { ModelSampling } from './ModelSampling.tsx';
 import { clearText, sendMessage, stopWriting, useModels } from './modelStore.ts';
 import { useTasks, anotherTask, beginTask, chooseEnv, playTurns, typeTurn } from './taskStore.ts';
 import { TEXT_ENVS } from '../../config/environments.ts';
@@ -11,6 +10,7 @@ import type { ExpertPlay, PlayedTask } from '../../wire/speakerMessages.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
+import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 
 /** A conversation with the model that is open: free text, answered token by token. */
 export function Chat() {
@@ -319,5 +319,29 @@ function Play() {
         )}
       </div>
     </form>
+  );
+}
+
+/** How the model draws. */
+function ModelSampling() {
+  const sampling = useModels((s) => s.sampling);
+  const steps = useModels((s) => s.steps);
+  return (
+    <fieldset className="row chat-sampling">
+      <legend className="visually-hidden">Sampling</legend>
+      <SamplingKnobs sampling={sampling} set={(changed) => useModels.setState({ sampling: changed })} />
+      <label className="line">
+        <span>Tokens</span>
+        <input
+          type="number"
+          className="knob-value"
+          {...{ min: 1, max: 4096, step: 1 }}
+          value={steps}
+          onChange={({ target: { valueAsNumber: value } }) =>
+            Number.isInteger(value) && value >= 1 && value <= 4096 && useModels.setState({ steps: value })
+          }
+        />
+      </label>
+    </fieldset>
   );
 }

@@ -7,7 +7,6 @@ import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { useModels, replaceToken } from './modelStore.ts';
 import { Reading } from './Reading.tsx';
-import { TrainLink } from './TrainLink.tsx';
 import { Pick, PickBar } from './Pick.tsx';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { bytes, count, whole } from '../parts/numberText.ts';
@@ -15,6 +14,8 @@ import { Memory } from './Memory.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
 import { tokenAt } from '../../domain/textSpans.ts';
 import { type Choice, Distribution } from '../rollout/Distribution.tsx';
+import { useAddress } from '../address/address.ts';
+import { NoTemplate } from './TrainIt.tsx';
 
 /** Checkpoints from elsewhere: what they are, and talking with them. */
 export function Models() {
@@ -132,5 +133,20 @@ function Likeliest() {
         it.
       </p>
     </div>
+  );
+}
+
+/** Leads from a model to the screen that trains it. */
+function TrainLink({ card }: { readonly card: ModelCard }) {
+  const address = useAddress();
+  if (card.template === 'none') return <NoTemplate />;
+  return (
+    <section className="panel stack" aria-labelledby="train-door">
+      <h3 id="train-door">Train it</h3>
+      <p className="small soft">Teach it a task with a tool. Small adapters learn; its own weights stay.</p>
+      <a className="button" href={address('train')}>
+        Choose a task
+      </a>
+    </section>
   );
 }

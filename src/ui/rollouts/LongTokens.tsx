@@ -1,8 +1,7 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState, useEffect, useRef } from 'react';
 import { count, short } from '../parts/numberText.ts';
 import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
-import { Chunk } from './Chunk.tsx';
 import { chunksOf, SHOWN, piecesOf } from './chunks.ts';
 
 // heights of what nobody has looked at, roughly
@@ -104,5 +103,37 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
         </button>
       )}
     </p>
+  );
+}
+
+interface ChunkProps {
+  readonly first: boolean; // drawn before anybody has looked where it lies
+  readonly height: number; // px, roughly, until it has been drawn
+  readonly children: () => ReactNode;
+}
+
+const AHEAD = '1200px'; // drawn that far before it comes into view
+
+/** A part of something long: drawn where it is in view or nearly, an empty space of the same height elsewhere. */
+function Chunk({ first, height, children }: ChunkProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [space, setSpace] = useState(first ? null : height); // null: it is drawn
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const entry = entries.at(-1);
+        if (entry) setSpace((was) => (entry.isIntersecting ? null : (was ?? entry.boundingClientRect.height)));
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={box} style={space === null ? undefined : { height: space }}>
+      {space === null && children()}
+    </div>
   );
 }

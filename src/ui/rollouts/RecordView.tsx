@@ -1,8 +1,8 @@
 import { useState, type ReactNode, useMemo } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { visible } from '../../base/visible.ts';
-import { absentOf } from '../../rollouts/missingChannels.ts';
 import {
+  absentOf,
   type RolloutRecord,
   TOKEN_CHANNEL_NAMES,
   TOKEN_CHANNELS,
@@ -10,7 +10,6 @@ import {
 } from '../../rollouts/rolloutRecord.ts';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
 import { short, signed } from '../parts/numberText.ts';
-import { stopWords } from './stopWords.ts';
 import type { Channel, ChannelView } from '../rollout/channels.ts';
 import { RecordTokens } from './RecordTokens.tsx';
 import type { KeptBatch } from '../../domain/batch.ts';
@@ -21,6 +20,7 @@ import { rowAnnotations } from '../rollout/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
+import { STOPS } from '../rollout/kinds.ts';
 
 /** What is shown of a rollout: a channel as in the lab, a list as the file has it, or its text. */
 type Shown =
@@ -229,4 +229,9 @@ function matesOf(row: number): number[] {
     if (file[each] === file[row] && step[each] === step[row]) mates.push(each);
   }
   return mates;
+}
+
+/** How a rollout of a file ended, in the page's own words where it knows them. */
+function stopWords(stop: string): string {
+  return Object.entries(STOPS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
 }

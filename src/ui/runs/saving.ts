@@ -4,12 +4,12 @@ import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { saveRefusal } from './saveRefusal.ts';
 import { dropSaved, usedSaveSlots, writeSaved } from './database.ts';
 import { nextOrder } from './saveOrder.ts';
 import { isFree, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
 import type { Saved } from './saveRecord.ts';
+import { checkpointBytes } from '../../runs/checkpoint.ts';
 
 /** A run is saved after its first update and then this often, or as often as that takes a twentieth of the page's time. */
 const SAVE_MS = 1000;
@@ -126,4 +126,24 @@ export function noteResumed(run: Run): void {
   latest = { run, order, savedAt };
   waiting = null;
   useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt, savedUpdate: run.update });
+}
+
+const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/** Why a browser would not save a run, in words, and what can be done about it. */
+async function saveRefusal(error: unknown, { checkpoint }: Run): Promise<string> {
+  const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
+  if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
+  const needs = `this browser’s storage is full. The run needs ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
+  return `${needs}${await room()}. Delete saved runs at the top of the lab or under Runs, or free disk space`;
+}
+
+/** How much this page may keep; '' where the browser does not say. */
+async function room(): Promise<string> {
+  try {
+    const { usage, quota } = await navigator.storage.estimate();
+    return usage === undefined || quota === undefined ? '' : `; ${mib(usage)} of ${mib(quota)} are used`;
+  } catch {
+    return ''; // absent on plain http
+  }
 }

@@ -10,7 +10,6 @@ import { HIDEABLE } from '../address/hash.ts';
 import { withKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive, live } from '../run/liveStore.ts';
-import { OwnEnvironment } from './OwnEnvironment.tsx';
 import { linkedRun, type LinkedRun, type Unlinkable } from './linkedRun.ts';
 import { shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
@@ -24,6 +23,10 @@ import { Card } from './Card.tsx';
 import { CARD } from './CardFrame.tsx';
 import { NothingToDraw } from './NothingToDraw.tsx';
 import { type Panel, PANELS } from '../embed/panels.ts';
+import { visible } from '../../base/visible.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
+import { nextEnvironment } from '../run/engine.ts';
 
 /** Ways to share what is seen. */
 const WAYS = {
@@ -253,4 +256,36 @@ const attribute = (text: string) => text.replace(/[&"<>]/g, (letter) => ENTITIES
 export function frameSnippet(panel: Panel, address: string): string {
   const { label, height } = PANELS[panel];
   return `<iframe src="${attribute(address)}" title="Rollout Playground: ${label.toLowerCase()}" width="100%" height="${height}" style="border:0" loading="lazy"></iframe>`;
+}
+
+/** Says that a link doesn't hold the environment that a person wrote, and how to send it. Renders nothing if the run trains on another environment. */
+function OwnEnvironment() {
+  const own = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
+  if (!own) return null;
+  const file = nextEnvironment();
+  const server = serverNamed(file);
+  if (server !== null) {
+    return (
+      <p className="note" data-testid="link-leaves-environment">
+        <b>This link doesn’t hold the server’s address {server}.</b> Someone who opens the link gets only the knobs, and
+        can name a server of their own.
+      </p>
+    );
+  }
+  return (
+    <section className="note stack" aria-label="Your environment" data-testid="link-leaves-environment">
+      <p>
+        <b>This link doesn’t hold the environment{file && ` ${visible(file.name)}`}.</b> It’s a program, so a link to a
+        run never includes it. Someone who opens the link gets only the knobs and can’t train. Share the environment
+        from <a href="#/environment">its editor</a>, or send this run as a file, which includes the environment.
+      </p>
+      {latestCheckpoint() && (
+        <p className="row">
+          <ExportRun run={latestCheckpoint} label="Save the run’s file" small>
+            Save the run’s file
+          </ExportRun>
+        </p>
+      )}
+    </section>
+  );
 }
