@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import Papa from 'papaparse';
 import type { Arm, Experiment } from '../src/experiments/experimentDefinition.ts';
-import { csvOf, markdownOf } from '../src/experiments/experimentExports.ts';
-import { knobsOf } from '../src/experiments/sharedKnobs.ts';
+import { csvOf, markdownOf, knobsOf } from '../src/experiments/experimentExports.ts';
 import { plannedRuns, resultFor, shippedFor, type Plan, type PlannedRun } from '../src/experiments/experimentPlan.ts';
 import {
   parseResult,

@@ -2,8 +2,7 @@ import { encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 import { criticConfig } from '../model/policy.ts';
 import { type ModelConfig, parameters, type Weights } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import { adapterFiles } from './adapterFiles.ts';
-import { cardFile } from './modelCardFile.ts';
+import { cardFile, adapterCard } from './modelCardFile.ts';
 import { CHAT_TEMPLATE } from './chatTemplateFile.ts';
 import { configFile, type Form, MOST_POSITIONS } from './modelConfigFile.ts';
 import { curvesFile } from './curvesFile.ts';
@@ -14,6 +13,9 @@ import { modelOf, outputBiases } from './model.ts';
 import { textTokenizerConfig, specialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
 import { trainingStateFile } from './trainingStateFile.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
+import { peftFolder } from './adapter/peft.ts';
 
 /**
  * A run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` open, with all beside it that it takes to go
@@ -69,4 +71,37 @@ function modelFile(model: ModelConfig, weights: Weights, form: Form): ArrayBuffe
     tensors.set(name, { shape: [model.hidden_size], values: new Float32Array(model.hidden_size) });
   }
   return encodeSafetensors(tensors, { format: 'pt' }); // `pt` is what Transformers asks for
+}
+
+/**
+ * A run on a checkpoint as a folder: adapters as PEFT opens them, their moments and all else it takes to go on bit for bit beside `base`, of which nothing
+ * is in it but its name. `readCheckpointFiles` gives the same run back.
+ */
+function adapterFiles(run: PackedRun, base: BaseMark): Files {
+  const { checkpoint } = run;
+  const { networks } = checkpoint;
+  const adapters = adapterConfig(checkpoint.begun);
+  const learned = new Map(
+    Array.from(networks.policy.weights, ([name, values]) => {
+      return [name, { shape: shapeOf(name, values.length, adapters.rank), values }];
+    }),
+  );
+  const shapes = new Map(Array.from(learned, ([name, { shape }]) => [name, shape]));
+  const metrics = metricsFile(run.points);
+  return new Map<string, Uint8Array>([
+    ...peftFolder(learned, adapters, base.name),
+    [FILES.card, bytesOf(adapterCard(run, base))],
+    [FILES.curves, bytesOf(curvesFile(run))],
+    [FILES.manifest, bytesOf(manifestFile(run, metrics))],
+    [FILES.metrics, bytesOf(metrics)],
+    ...environmentFiles(run).map(([name, text]) => [name, bytesOf(text)] as const),
+    [FILES.training, new Uint8Array(trainingStateFile(checkpoint, shapes))],
+  ]);
+}
+
+/** A is (rank, in), B (out, rank); a value head is one row and one number. */
+function shapeOf(name: string, size: number, rank: number): readonly number[] {
+  if (name.endsWith('.lora_A.weight')) return [rank, size / rank];
+  if (name.endsWith('.lora_B.weight')) return [size / rank, rank];
+  return name === 'value_head.weight' ? [1, size] : [size];
 }

@@ -1,5 +1,4 @@
 import { csvText } from '../base/csv.ts';
-import { knobsOf } from './sharedKnobs.ts';
 import type { Table } from './resultTable.ts';
 import {
   againstText,
@@ -11,6 +10,10 @@ import {
   publishedNote,
   publishedText,
 } from './wording.ts';
+import { FIELDS, type Field, type FieldName } from '../config/config.ts';
+import { EXPERIMENTS } from './experimentList.ts';
+import type { Experiment } from './experimentDefinition.ts';
+import type { Plan } from './experimentPlan.ts';
 
 /** A table as GitHub's Markdown, with what was run and what the published columns are of. */
 export function markdownOf(table: Table): string {
@@ -90,4 +93,15 @@ export function csvOf({ experiment, rows }: Table): string {
     ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
   ]);
   return csvText([head, ...body]);
+}
+
+/** The knobs all arms share that are not at their defaults, as `name value`. */
+export function knobsOf({ experiment: name, updates, backend }: Plan): string {
+  const { shared }: Experiment = EXPERIMENTS[name];
+  const set = { ...shared, ...(updates === null ? {} : { updates }), backend };
+  const told = (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([knob, field]) => {
+    const value = set[knob];
+    return value === undefined || value === field.default ? [] : [`${knob} ${value}`];
+  });
+  return told.join(', ');
 }

@@ -11,8 +11,9 @@ import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
 import { argumentProblem, type Play } from './plays.ts';
 import { type ArgumentPlace, argumentPlaces, ends } from './argumentPlaces.ts';
-import { commonWords } from './commonWords.ts';
 import { textWords, valueWords, wordsValue } from './valueWords.ts';
+import { isTag } from '../text/tags.ts';
+import type { ToolFace } from '../text/toolSchema.ts';
 
 /** How a person's environment is played by an agent for which every word is a token (`language=words`). */
 export interface WordTurns {
@@ -196,3 +197,43 @@ function answerPlace(moves: MeasuredTexts['moves']): ArgumentPlace {
 
 const heardIn = (play: Play) => [play.prompt, ...answersOf(play)].flatMap(textWords);
 const most = (counts: readonly number[]) => counts.reduce((sum, count) => Math.max(sum, count), 0);
+
+/** Most words of an environment that get a token. Each one makes the embedding and the softmax larger. */
+const MOST_WORDS = 400;
+/** A word that occurs in a smaller share of the episodes gets no token of its own. */
+const COMMON = 0.01;
+/** The form of a slot's name. */
+const LIKE_SLOTS = /^(?:name|number|word)\d+$/;
+
+/**
+ * The words of an environment that are tokens of their own, sorted. They are the words of its tools, words in arguments that the player had not read before,
+ * and words that occur in at least one of a hundred measured episodes. If there are too many, the most frequent ones are taken.
+ */
+function commonWords({ plays, shown, moves }: MeasuredTexts, tools: readonly ToolFace[]): readonly string[] {
+  const needed = new Set([
+    ...tools.map(({ name }) => name),
+    ...tools.flatMap((tool) => argumentPlaces(tool, moves).flatMap(({ words, fixed }) => (fixed ? words : []))),
+    '?',
+  ]);
+  const counts = new Map<string, number>();
+  const count = (words: Iterable<string>) => {
+    for (const word of new Set(words)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  };
+  for (const play of plays) count([play.prompt, ...answersOf(play)].flatMap(textWords));
+  for (const { prompt, moves: own, replies } of shown) {
+    const heard = new Set(textWords(prompt));
+    for (const [turn, move] of own.entries()) {
+      const values = 'answer' in move ? [move.answer] : Object.values(move.values);
+      for (const word of values.flatMap(valueWords)) if (!heard.has(word)) needed.add(word);
+      const { text, refused } = replies[turn] ?? {};
+      for (const word of textWords(text ?? refused ?? '')) heard.add(word);
+    }
+  }
+  const enough = COMMON * plays.length;
+  const often = [...counts].filter(([word, times]) => times >= enough && !needed.has(word));
+  const frequent = often.toSorted(([a, m], [b, n]) => n - m || byLetters(a, b)).map(([word]) => word);
+  const own = [...needed, ...frequent].filter((word) => !isTag(word) && !LIKE_SLOTS.test(word));
+  return own.slice(0, MOST_WORDS).toSorted(byLetters);
+}
+
+const byLetters = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

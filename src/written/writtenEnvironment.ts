@@ -1,4 +1,4 @@
-import { Purpose, random } from '../base/rng.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Reset, Split, ToolEnv } from '../envs/env.ts';
 import { callFace, fitting } from '../envs/callFace.ts';
 import { beginEpisode } from '../envs/episodeRules.ts';
@@ -13,9 +13,8 @@ import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
 import { TEXT_MOVES } from './moveLanguage.ts';
 import { openEpisodes } from './openEpisodes.ts';
-import { nameOf, type TaskOf } from './plays.ts';
+import { nameOf, type TaskOf, type Move, type Values } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
-import { imperfectMoves } from './imperfectMoves.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
 import { NO_NEXT_CALL, writtenTask } from './writtenTask.ts';
 
@@ -103,4 +102,27 @@ function tooLong(
     `An episode can have ${all} tokens, and the limit is ${MOST_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${most(prompts)} tokens, and tool answers of up to ${most(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
     null,
   );
+}
+
+/**
+ * Makes an imperfect player. Its move is one of the given moves, which the expert made in some task. If a text argument of the move does
+ * not occur in `said`, the texts of this episode, it is replaced by another text of the same argument that does, if there is one.
+ */
+function imperfectMoves(moves: readonly Move[]): (said: string, draw: Random) => Move {
+  const texts = new Map<string, Set<string>>(); // by the argument's name
+  for (const move of moves) {
+    for (const [name, value] of 'tool' in move ? Object.entries(move.values) : []) {
+      if (typeof value === 'string') texts.set(name, (texts.get(name) ?? new Set()).add(value));
+    }
+  }
+  return (said, draw) => {
+    const move = draw.pick(moves);
+    if ('answer' in move) return move;
+    const values = Object.entries(move.values).map(([name, value]) => {
+      if (typeof value !== 'string' || said.includes(value)) return [name, value];
+      const known = [...(texts.get(name) ?? [])].filter((other) => said.includes(other));
+      return [name, known.length > 0 ? draw.pick(known) : value];
+    });
+    return { tool: move.tool, values: Object.fromEntries(values) as Values };
+  };
 }

@@ -1,9 +1,8 @@
 import { FormatError, type FormatProblem } from '../../formats/formatProblem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../formats/safetensors.ts';
-import { type AdapterConfig, adapted, adapterParameters } from '../../model/loraAdapters.ts';
+import { type AdapterConfig, adapted, adapterParameters, adapterScale } from '../../model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../model/architecture.ts';
 import { bytesOf, FILES, type Files } from '../checkpointFolder.ts';
-import { adapterFolderCard } from './adapterCard.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
 /** The file with the weights, in the folder of a PEFT adapter. */
@@ -92,4 +91,28 @@ export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   for (const key of found.keys()) wrong(PEFT_WEIGHTS, key, 'a tensor more', layers);
   if (problems.length > 0) throw new FormatError(problems);
   return { ...read, weights };
+}
+
+/** README.md of an adapter's folder: what it is and how it is loaded. `base` names the model that it was trained with; null if it has no name. */
+export function adapterFolderCard(adapters: AdapterConfig, base: string | null): string {
+  const { rank, alpha, targets } = adapters;
+  const model = base ?? 'THE MODEL IT WAS TRAINED WITH';
+  return `---
+library_name: peft${base === null ? '' : `\nbase_model: ${JSON.stringify(base)}`}
+pipeline_tag: text-generation
+tags: [lora, rollout-playground, reinforcement-learning, agent]
+---
+
+# Adapter
+
+Low-rank adapters (LoRA) of rank ${rank}, alpha ${alpha}, beside ${targets.join(', ')} of every layer: y = x·(W + ${adapterScale(adapters)}·B·A)ᵀ. Trained by reinforcement learning in Rollout Playground.
+
+\`\`\`python
+from peft import PeftModel
+from transformers import AutoModelForCausalLM
+model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(${JSON.stringify(model)}), ".")
+\`\`\`
+
+\`.\` is this folder. \`model.merge_and_unload()\` makes one model of both.
+`;
 }
