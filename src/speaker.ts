@@ -136,10 +136,15 @@ async function envOf(name: EnvName): Promise<TaskEnv> {
   return taskEnv(name, facts, { codec, template, size: opened.model.vocab_size });
 }
 
-async function beginTask({ env, asked, luck, steps }: Extract<SpeakerCommand, { type: 'task' }>): Promise<void> {
+async function beginTask({
+  env,
+  asked,
+  environmentSeed,
+  steps,
+}: Extract<SpeakerCommand, { type: 'task' }>): Promise<void> {
   if (!talk) return;
   const { writer } = talk;
-  const begun = new TaskPlay(writer, await envOf(env), { asked, luck, steps });
+  const begun = new TaskPlay(writer, await envOf(env), { asked, environmentSeed, steps });
   writer.keep(0);
   play = begun;
   await write(async (onWrote) => {

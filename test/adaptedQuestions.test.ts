@@ -151,7 +151,7 @@ describe('questions about a run beside a checkpoint', () => {
 
   it('talks with the weights before training and with those it has, each with log-probabilities of its own network', async () => {
     const sampling = { temperature: 1, topK: 0, topP: 1, greedy: true };
-    const talk = { kind: 'talk', asked: { seed: 3 }, luck: 1, script: [], sampling, take: 1 } as const;
+    const talk = { kind: 'talk', asked: { seed: 3 }, environmentSeed: 1, script: [], sampling, take: 1 } as const;
     for (const [voice, weights] of [
       ['begun', begun],
       ['now', states[2]!],

@@ -87,7 +87,15 @@ describe('a run beside a checkpoint', () => {
     expect(await again.parametersHash()).not.toBe(await (await open()).parametersHash());
     // what it said before training it still says, and that is not what it was by imitation
     const sampling = { temperature: 1, topK: 0, topP: 1, greedy: true };
-    const talk = { kind: 'talk', asked: { seed: 3 }, luck: 1, script: [], sampling, take: 1, voice: 'begun' } as const;
+    const talk = {
+      kind: 'talk',
+      asked: { seed: 3 },
+      environmentSeed: 1,
+      script: [],
+      sampling,
+      take: 1,
+      voice: 'begun',
+    } as const;
     const [one, other] = [await whole.answer(talk), await again.answer(talk)];
     if (one.kind !== 'talk' || other.kind !== 'talk') throw new Error(`got ${one.kind} and ${other.kind}`);
     expect(other.said.logprobs).toEqual(one.said.logprobs);

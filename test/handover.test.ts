@@ -126,7 +126,7 @@ test('a run beside a checkpoint is refused before anybody is asked for the check
 test('a row is the task that its seed draws: the words of its prompt, its answer, itself as data', () => {
   const config = parseConfig({ env: 'calculator' });
   const env = createEnv(config);
-  const [row] = taskRows({ env, begin: env.reset, config }, 'train', [{ seed: 5, luck: 5 }]);
+  const [row] = taskRows({ env, begin: env.reset, config }, 'train', [{ seed: 5, environmentSeed: 5 }]);
   const episode = env.reset(5, envSettings(config));
   const question = episode.question.replace(/^What is (.*), from left to right\?$/, '$1');
   const asked = /^(\d+) (.) (\d+) (.) (\d+)$/.exec(question)?.slice(1) ?? [];

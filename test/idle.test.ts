@@ -7,9 +7,9 @@ const CRITIC = { critic: 'separate' } as const;
 const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfig>])[] = [
   ['entities', {}, { env: 'multi-hop' }],
   ['thinkReward', {}, { think: 'on' }],
-  ['luck', {}, { failureRate: 0.1 }],
-  ['luck', { env: 'frozen-lake', slip: 0 }, { env: 'frozen-lake' }],
-  ['luck', { env: 'countdown' }, { env: 'bandit' }],
+  ['randomness', {}, { failureRate: 0.1 }],
+  ['randomness', { env: 'frozen-lake', slip: 0 }, { env: 'frozen-lake' }],
+  ['randomness', { env: 'countdown' }, { env: 'bandit' }],
   ['kernels', { backend: 'cpu' }, { backend: 'auto' }],
   ['labellerNoise', {}, { rewardModel: 'on' }],
   ['labellerTaste', {}, { rewardModel: 'on' }],

@@ -12,7 +12,7 @@ import { Role } from '../src/domain/tokens.ts';
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, learningRate: 0.05, backend: 'cpu' },
-  ...{ failureRate: 0.3, distractors: 1 }, // dice, so that a branch needs its rollout's luck
+  ...{ failureRate: 0.3, distractors: 1 }, // dice, so that a branch needs its rollout’s environment seed
 });
 const host: Host = {
   gpu: undefined,

@@ -46,7 +46,7 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
         policy,
         env,
         {
-          tasks: Array.from({ length: ROWS }, (_, row) => ({ seed: 900 + row, luck: 70 + row })),
+          tasks: Array.from({ length: ROWS }, (_, row) => ({ seed: 900 + row, environmentSeed: 70 + row })),
           groups: Int32Array.from({ length: ROWS }, (_, row) => row),
           settings,
           sampling: trainSampling(config, 1),
@@ -60,7 +60,12 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
           Array.from(of.subarray(from, from + (record.lengths[episode.row] ?? 0))),
         );
         const written = tokens!.filter((_, t) => roles![t] === Role.action);
-        const { played, expert } = seated({ config, seed: episode.seed, luck: episode.luck, tokens: written });
+        const { played, expert } = seated({
+          config,
+          seed: episode.seed,
+          environmentSeed: episode.environmentSeed,
+          tokens: written,
+        });
         expect(Array.from(played.tokens)).toEqual(tokens);
         expect(Array.from(played.roles)).toEqual(roles);
         expect(Array.from(played.turns)).toEqual(turns);
@@ -84,15 +89,20 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
       const table = openGame();
       for (let count = 0; count < Math.min(written.length, 7); count++) {
         const tokens = written.slice(0, count);
-        const { played } = seated({ config, seed: 41, luck: 8, tokens });
+        const { played } = seated({ config, seed: 41, environmentSeed: 8, tokens });
         expect(played.legal).toContain(written[count]);
         expect(played.stop).toBe(null);
         env.vocabulary.forEach((_, id) => {
-          const answer = table({ config, seed: 41, luck: 8, tokens: [...tokens, id] }, { facts: factsFor(name) });
+          const answer = table(
+            { config, seed: 41, environmentSeed: 8, tokens: [...tokens, id] },
+            { facts: factsFor(name) },
+          );
           expect(answer.kind).toBe(played.legal.includes(id) ? 'play' : 'refused');
         });
       }
-      expect(table({ config, seed: 41, luck: 8, tokens: [...written, 2] }, { facts: factsFor(name) })).toMatchObject({
+      expect(
+        table({ config, seed: 41, environmentSeed: 8, tokens: [...written, 2] }, { facts: factsFor(name) }),
+      ).toMatchObject({
         kind: 'refused',
         message: expect.stringMatching(/after the end/) as string,
       });
@@ -102,8 +112,8 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
     function playedOut(): PlayedTask {
       const tokens: number[] = [];
       for (;;) {
-        const { played } = seated({ config, seed: 41, luck: 8, tokens });
-        if (played.stop !== null) return { config, seed: 41, luck: 8, tokens };
+        const { played } = seated({ config, seed: 41, environmentSeed: 8, tokens });
+        if (played.stop !== null) return { config, seed: 41, environmentSeed: 8, tokens };
         tokens.push(played.legal[tokens.length % played.legal.length]!);
       }
     }
@@ -116,7 +126,7 @@ describe('the table', () => {
     const env = createEnv(config);
     const id = (word: string) => env.vocabulary.indexOf(word);
     const draft = (words: string) =>
-      seated({ config, seed: 5, luck: 5, tokens: words.split(' ').filter(Boolean).map(id) }).played.draft;
+      seated({ config, seed: 5, environmentSeed: 5, tokens: words.split(' ').filter(Boolean).map(id) }).played.draft;
     expect(['', '<call>', '<call> 9', '<call> 9 </call>', '<call> 9 </call> <call>'].map(draft)).toEqual([
       0, 1, 2, 0, 1,
     ]);
@@ -124,7 +134,7 @@ describe('the table', () => {
 
   it('refuses knobs that cannot be together, naming them', () => {
     const config = { ...parseConfig(), env: 'multi-hop', hops: 4, maxTurns: 2 } as const;
-    expect(openGame()({ config, seed: 1, luck: 1, tokens: [] })).toMatchObject({
+    expect(openGame()({ config, seed: 1, environmentSeed: 1, tokens: [] })).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('maxTurns: 2') as string,
     });
@@ -157,7 +167,7 @@ describe('the table', () => {
       const answer = table({
         config,
         seed: games++,
-        luck: games,
+        environmentSeed: games,
         tokens: createEnv(config).reset(games, envSettings(config)).expert(),
       });
       expect(answer.kind).toBe('play');

@@ -134,5 +134,5 @@ test('a recording is a run and survives its text: knobs, curves, typed arrays, n
   expect(read?.parts.outcome).toEqual(example.parts.outcome);
   expect(read?.episodes[0]?.names).toEqual(named.names);
   read?.advantages.forEach((a, i) => expect(a).toBeCloseTo(example.advantages[i] ?? NaN, 5));
-  expect(() => readRecording(text.replace('"version":4', '"version":9'))).toThrow('version 9');
+  expect(() => readRecording(text.replace('"version":5', '"version":9'))).toThrow('version 9');
 });

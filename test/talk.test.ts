@@ -41,7 +41,7 @@ async function talk(
   more: { voice?: Voice; take?: number; script?: number[]; sampling?: TalkSampling } = {},
 ) {
   const { voice = 'now', take = 1, script = [] } = more;
-  const answer = await session.answer({ kind: 'talk', asked, luck: 3, script, voice, sampling: more.sampling ?? sampling, take }); // prettier-ignore
+  const answer = await session.answer({ kind: 'talk', asked, environmentSeed: 3, script, voice, sampling: more.sampling ?? sampling, take }); // prettier-ignore
   if (answer.kind !== 'talk') throw new Error(JSON.stringify(answer));
   return answer;
 }
@@ -74,7 +74,10 @@ describe('a task in a person’s words', () => {
       expect(asking.example).toHaveLength(asking.blanks.length);
       const { begin, judged } = asking.ask(asking.example);
       for (const seed of [1, 2, 3]) {
-        const stepper = openEpisode({ env: made, settings: envSettings(config), begin }, { seed, luck: seed });
+        const stepper = openEpisode(
+          { env: made, settings: envSettings(config), begin },
+          { seed, environmentSeed: seed },
+        );
         expect(playOut(stepper, expert).success).toBe(true);
       }
       expect(judged).toBe(true);

@@ -80,7 +80,7 @@ describe('a run in text', () => {
     const asked = {
       kind: 'talk',
       asked: { words: ['7'] },
-      luck: 1,
+      environmentSeed: 1,
       script: [],
       voice: 'now',
       sampling,
@@ -105,7 +105,7 @@ describe('a run in text', () => {
 
 describe('the table where people play in text', () => {
   const config = parseConfig({ ...PRESETS['calculator-text'].set, backend: 'cpu' });
-  const task = { config, seed: 5, luck: 3 };
+  const task = { config, seed: 5, environmentSeed: 3 };
 
   async function laid() {
     const chatTokenizer = await chatTokenizerOf(config, null, host);

@@ -32,7 +32,7 @@ export const MUTATION_TESTS = {
   'src/rl/previewBatch.ts': ['analysis/questions'],
   'src/rl/knobChanges.ts': ['rl/trainer'],
   'src/rl/skips.ts': ['rl/skips', 'rl/trainer'],
-  'src/rl/trainer.ts': ['rl/trainer', 'rl/pitfalls-trainer', 'rl/luck'],
+  'src/rl/trainer.ts': ['rl/trainer', 'rl/pitfalls-trainer', 'rl/environmentRandomness'],
   'src/envs/episodeRules.ts': ['envs/episode', 'envs/latency', 'envs/thinking', 'envs/transcripts'],
   'src/envs/turn.ts': ['envs/turn', 'envs/transcripts'],
   'src/envs/turnRules.ts': ['envs/turnRules', 'envs/transcripts'],

@@ -20,7 +20,7 @@ export const Purpose = {
   branch: 12,
   baseline: 13,
   kernelTuning: 14,
-  luck: 15,
+  environmentSeed: 15,
   sweep: 16,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];

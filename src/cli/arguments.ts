@@ -4,6 +4,7 @@ import { visible } from '../base/visible.ts';
 import { type FieldName, FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { currentName } from '../config/fields.ts';
 import { onServer, type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
@@ -170,7 +171,8 @@ function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, s
     string,
   ][];
   const set = (own.set ?? []).flatMap((text): [string, string][] => {
-    const [knob = '', setting] = text.split(/=(.*)/s);
+    const [named = '', setting] = text.split(/=(.*)/s);
+    const knob = currentName(named);
     if (setting === undefined) problems.push(`--set: got ${text}; want knob=value, such as learningRate=0.001.`);
     else if (isFieldName(knob)) return [[knob, setting]];
     else problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);

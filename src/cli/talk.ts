@@ -167,8 +167,8 @@ function taskOf(line: string, form: AskForm | null): AskedTask | null {
 }
 
 async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<TalkAnswer> {
-  const luck = 'seed' in asked ? asked.seed : take;
-  const answer = await session.answer({ kind: 'talk', asked, luck, script: [], voice, sampling, take });
+  const environmentSeed = 'seed' in asked ? asked.seed : take;
+  const answer = await session.answer({ kind: 'talk', asked, environmentSeed, script: [], voice, sampling, take });
   if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind}; want what it says. Ask again.`);
   return answer;
 }

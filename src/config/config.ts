@@ -1,7 +1,7 @@
 import { decimal } from '../base/decimal.ts';
 import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
-import { allowed, choiceOf, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
+import { allowed, choiceOf, currentName, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 import { ConfigError, type Problem } from './configProblem.ts';
 import type { KnobChange } from './knobChange.ts';
 import { visible } from '../base/visible.ts';
@@ -40,7 +40,8 @@ function shown(input: unknown): string {
 export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
   const problems: Problem[] = [];
   const values: Record<string, string | number> = { ...DEFAULTS };
-  for (const [name, value] of Object.entries(input)) {
+  for (const [named, value] of Object.entries(input)) {
+    const name = currentName(named);
     try {
       values[name] = parseField(name, value);
     } catch (error) {

@@ -10,8 +10,8 @@ export function isRandom(config: Pick<RunConfig, 'env' | (typeof DICE)[number]>)
   return ENVIRONMENTS[env].payoffDice === true || DICE.some((knob) => actsIn(knob, env) && config[knob] > 0);
 }
 
-/** What a comparison within a group says of actions under each setting of `luck`, in a sentence. */
-export const RANDOMNESS_LESSONS: Readonly<Record<RunConfig['luck'], string>> = {
+/** What a comparison within a group says of actions under each setting of `randomness`, in a sentence. */
+export const RANDOMNESS_LESSONS: Readonly<Record<RunConfig['randomness'], string>> = {
   own: 'Each rollout had its own random environment, so a lucky one is credited for luck too. Over many rollouts this evens out.',
   group:
     'All rollouts had the same random environment, so they differ by their actions alone. An action that pays rarely looks bad in most groups.',

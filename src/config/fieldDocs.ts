@@ -81,7 +81,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   filterScaling: 'Multiplies advantages by the kept share of prompts (linear) or its root (sqrt), as in RAGEN-2.',
   prompts: 'Different tasks in one batch.',
   groupSize: 'Rollouts of each task.',
-  luck: 'Who shares the environment’s randomness: tools that fail or are late, slips, distractors, payoffs. “own”: each rollout has its own, as in RAGEN. A lucky rollout is then credited for its luck, but that evens out over many rollouts, and the agent learns what pays on average. “group”: all rollouts of a task share it, so they differ only by their actions. An action that pays only rarely then gets a low advantage in most groups.',
+  randomness: 'Who shares the environment’s randomness: tools that fail or are late, slips, distractors, payoffs. “own”: each rollout has its own, as in RAGEN. A lucky rollout is then credited for its luck, but that evens out over many rollouts, and the agent learns what pays on average. “group”: all rollouts of a task share it, so they differ only by their actions. An action that pays only rarely then gets a low advantage in most groups.',
   temperature: 'Divides the logits, both when a token is drawn and in its log-probability.',
   topK: 'Draws only from the k likeliest tokens; 0 is off. Log-probabilities are still those of the whole policy. rollout/truncation_kl measures the difference.',
   topP: 'Draws only from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities are still those of the whole policy, as with topK.',

@@ -113,7 +113,7 @@ export const FIELDS = {
   filterScaling: { label: 'Scale after filter', group: 'rollout', when: 'next', default: 'none', choices: ['none', 'linear', 'sqrt'] },
   prompts: { label: 'Prompts', group: 'rollout', when: 'restart', default: 16, min: 1, max: 1024, integer: true },
   groupSize: { label: 'Group size', group: 'rollout', when: 'restart', default: 8, min: 1, max: 64, integer: true },
-  luck: { label: 'Randomness', group: 'rollout', when: 'next', default: 'own', choices: ['own', 'group'] },
+  randomness: { label: 'Randomness', group: 'rollout', when: 'next', default: 'own', choices: ['own', 'group'] },
   temperature: { label: 'Temperature τ', group: 'rollout', when: 'next', default: 1, min: 0.05, max: 5 },
   topK: { label: 'Top-k', group: 'rollout', when: 'next', default: 0, min: 0, max: 1024, integer: true },
   topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },
@@ -177,6 +177,19 @@ export const DEFAULTS = Object.fromEntries(
 /** True for names of FIELDS. */
 export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name);
+}
+
+// Links, files and saves outlive a knob's name.
+const FORMER_NAMES: ReadonlyMap<string, FieldName> = new Map([['luck', 'randomness']]);
+
+/** The present name of a knob that a link, a file or a save may still call by a former one. Any other text is returned unchanged. */
+export function currentName(name: string): string {
+  return FORMER_NAMES.get(name) ?? name;
+}
+
+/** Values by knob, with former names replaced by present ones. */
+export function withCurrentNames<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [currentName(name), value as unknown])) as T;
 }
 
 /** The choice of a field that a text names; undefined where it names none. */

@@ -27,7 +27,7 @@ const adapts = unless(({ model }) => model === 'checkpoint', 'only for adapters 
 /** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
 const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
   grammar: unless(({ language }) => language === 'words', 'text has no grammar mask'),
-  luck: unless(isRandom, 'this environment has no randomness'),
+  randomness: unless(isRandom, 'this environment has no randomness'),
   kernels: unless(({ backend, model }) => backend !== 'cpu' && model === 'sizes', 'WebGPU only'),
   storage: unless(
     ({ model, storage }) => model === 'sizes' || storage === 'f16',

@@ -12,7 +12,7 @@ export interface EpisodeView {
   readonly row: number;
   readonly group: number; // rollouts of one prompt share it
   readonly seed: number; // of the task
-  readonly luck: number; // of the environment's dice: the same task, luck and actions give the same episode
+  readonly environmentSeed: number; // of the environment's dice: the same task, luck and actions give the same episode
   readonly question: string;
   readonly names: ReadonlyMap<number, string>; // id → what that word stands for here; text for people, no markup
   readonly reward: number; // sum of its parts

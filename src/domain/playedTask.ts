@@ -6,7 +6,7 @@ import type { RewardPart, StopReason } from './episode.ts';
 export interface PlayedTask {
   readonly config: RunConfig;
   readonly seed: number; // of the task
-  readonly luck: number; // of the environment's dice
+  readonly environmentSeed: number; // of the environment's dice
   readonly tokens: readonly number[]; // all that the person has written
   readonly typed?: string; // behind them a turn in text, where the environment speaks it
 }

@@ -93,8 +93,8 @@ function choose(seed: number, reversed: boolean): Task {
       if (!arm || more.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
       given = arm;
       // an arm that was not on offer pays nothing
-      const luck = dice.next() < RISKY_CHANCE ? 1 : 0;
-      paid = arm === risky ? luck : arm === safe ? SAFE_PAYS : 0;
+      const pays = dice.next() < RISKY_CHANCE ? 1 : 0;
+      paid = arm === risky ? pays : arm === safe ? SAFE_PAYS : 0;
       return { observation: [], progress: 0, stop: 'answered', success: arm === risky, payoff: paid };
     },
     needs: () => [risky],

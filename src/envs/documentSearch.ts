@@ -100,7 +100,8 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
       },
     }),
     retrieved: begin(
-      (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
+      (draw, { environmentSeed }, settings) =>
+        retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), environmentSeed, settings),
       { maxTurns: 1 },
     ),
     asking: ownQuestions(documents, (question) =>
@@ -159,8 +160,8 @@ function poolOf(questions: readonly Question[]): Pool {
 }
 
 /** The task with one search for the words of its question made by its environment, by the same tool that may fail. */
-function retrieveFirst(task: DocumentTask, luck: number, { failureRate }: EnvSettings): Task {
-  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(luck, Purpose.environment, 0, 1)));
+function retrieveFirst(task: DocumentTask, environmentSeed: number, { failureRate }: EnvSettings): Task {
+  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));
   return {
     ...task,
     prompt: [...task.prompt, '<call>', ...task.topic, '</call>', '<obs>', ...found.observation, '</obs>'],

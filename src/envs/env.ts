@@ -38,7 +38,7 @@ export const UNPAID: EnvSettings = {
   ...{ grammar: true, rewardOnLastAction: true },
 };
 
-/** An episode in progress. Replaying the same action tokens with the same task and luck gives the same episode. */
+/** An episode in progress. Replaying the same action tokens with the same task and environment seed gives the same episode. */
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
@@ -70,7 +70,7 @@ export interface Episode {
 /** The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode. */
 export interface EpisodeSeeds {
   readonly seed: number; // which task
-  readonly luck: number; // seeds the environment's random events
+  readonly environmentSeed: number; // seeds the environment's random events
 }
 
 /** The result of a turn. */
@@ -90,12 +90,12 @@ export interface TurnResult {
 }
 
 /**
- * Begins an episode. `seed` chooses the task. `luck` seeds the environment's random events in it: failing or late tools,
+ * Begins an episode. `seed` chooses the task. `environmentSeed` seeds the environment's random events in it: failing or late tools,
  * slips on ice, distractors and filler words, and what a bandit arm pays. Both are any 32-bit numbers; the same two numbers
- * give the same episode. If `luck` is left out, `seed` is used, so everybody who plays the task meets the same events.
+ * give the same episode. If `environmentSeed` is left out, `seed` is used, so everybody who plays the task meets the same events.
  */
 export interface Reset {
-  (seed: number, settings: EnvSettings, luck?: number): Episode;
+  (seed: number, settings: EnvSettings, environmentSeed?: number): Episode;
   /** Set if the environment answers later (`ToolEnv.later`). Episodes are then opened with it, and calling this `Reset` throws. */
   readonly opening?: Opening;
 }

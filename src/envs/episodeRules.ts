@@ -69,11 +69,11 @@ export interface EpisodeRules {
 
 /**
  * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures, delays,
- * fillers and payoffs are drawn per (luck, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
+ * fillers and payoffs are drawn per (environmentSeed, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
  * slow count against `maxTurns`, but the last one is always left, where there was one. A think span is paid for what it
  * names, whatever the action then does, but only once until an action makes progress, and never in a malformed turn.
  */
-export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, settings: EnvSettings): Episode {
+export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: number, settings: EnvSettings): Episode {
   const { speech, maxTurns } = rules;
   let turn = 0;
   let late = 0; // turns that went by while tools answered
@@ -81,7 +81,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
   let called = false; // the tool, rightly: only the first call is paid for being one
   let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
-  const dice = (at: number, kind = 0) => random(luck, Purpose.environment, at, kind);
+  const dice = (at: number, kind = 0) => random(environmentSeed, Purpose.environment, at, kind);
   const act = (parsed: ParsedTurn | Mistake, { failureRate }: EnvSettings): Outcome | null =>
     parsed.kind === 'mistake'
       ? null

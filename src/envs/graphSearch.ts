@@ -72,18 +72,18 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
   const asked = { ...source, distractors };
   // where each split has graphs of its own, they are on their side already
   const sided = (side: Side): Beginning => (source.heldOut ? {} : { side });
-  const prepared = (task: Task, graph: Graph, luck: number, settings: EnvSettings): Task => {
+  const prepared = (task: Task, graph: Graph, environmentSeed: number, settings: EnvSettings): Task => {
     if (retriever === 'agent') return task;
     return retriever === 'first'
-      ? retrieveFirst(task, luck, settings)
-      : retrieveLike(task, graph, Math.max(1, maxTurns - 1), random(luck, Purpose.environment, 0, 1));
+      ? retrieveFirst(task, environmentSeed, settings)
+      : retrieveLike(task, graph, Math.max(1, maxTurns - 1), random(environmentSeed, Purpose.environment, 0, 1));
   };
   const turns = retriever === 'agent' ? maxTurns : 1;
   const asking = (side: Side, graphs: DrawGraph, hopsOf: (draw: Random, settings: EnvSettings) => number): Reset =>
     begin(
-      (draw, { luck }, settings) => {
+      (draw, { environmentSeed }, settings) => {
         const graph = graphs(hopsOf(draw, settings), draw);
-        return prepared(quest(graph, asked, turns), graph, luck, settings);
+        return prepared(quest(graph, asked, turns), graph, environmentSeed, settings);
       },
       { ...sided(side), maxTurns: turns },
     );
@@ -93,9 +93,9 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
   const heldOut = source.heldOut ?? source.train;
   const own = (entity: string, asks: readonly string[]): Reset =>
     begin(
-      (draw, { luck }, settings) => {
+      (draw, { environmentSeed }, settings) => {
         const graph = source.own.graph(entity, asks, draw);
-        return prepared(quest(graph, asked, turns), graph, luck, settings);
+        return prepared(quest(graph, asked, turns), graph, environmentSeed, settings);
       },
       { maxTurns: turns },
     );
@@ -136,9 +136,9 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     ...(!chatTokenizer && { data: { kind: 'graph', maxTurns: turns, entities, relations, distractors } }),
     rule: 'Look up the relation next to the entity, and answer with what was found.',
     retrieved: begin(
-      (draw, { luck }, settings) => {
+      (draw, { environmentSeed }, settings) => {
         const graph = heldOut(trainedHops(draw, settings), draw);
-        return retrieveFirst(quest(graph, asked, 1), luck, settings);
+        return retrieveFirst(quest(graph, asked, 1), environmentSeed, settings);
       },
       { ...sided('held-out'), maxTurns: 1 },
     ),

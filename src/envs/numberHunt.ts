@@ -74,8 +74,8 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     splits: {
       heldOut: null,
       shifted: {
-        reset: (seed, settings, luck) => {
-          const episode = reset(seed, settings, luck);
+        reset: (seed, settings, environmentSeed) => {
+          const episode = reset(seed, settings, environmentSeed);
           const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
           return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
         },

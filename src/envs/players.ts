@@ -36,7 +36,7 @@ export function playOut(stepper: Stepper, player: Player): Stepper {
 
 /**
  * Plays a task with the given tokens in the agent's place, as far as they go: the episode that a rollout with these tokens and
- * this luck would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
+ * this environment seed would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
  */
 export function playTokens(
   conditions: EpisodeConditions,

@@ -115,9 +115,9 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
 }
 
 /** The task with the first thing it needs looked up by its environment, by the same tool that may fail, and put into the prompt. */
-export function retrieveFirst(task: Task, luck: number, { failureRate }: EnvSettings): Task {
+export function retrieveFirst(task: Task, environmentSeed: number, { failureRate }: EnvSettings): Task {
   const args = task.needs(0);
-  const found = task.call(args, 0, toolRunner(failureRate, random(luck, Purpose.environment, 0, 1)));
+  const found = task.call(args, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));
   return {
     ...task,
     prompt: [...task.prompt, '<call>', ...args, '</call>', '<obs>', ...(found?.observation ?? []), '</obs>'],

@@ -76,7 +76,7 @@ export interface Stepper {
 }
 
 /**
- * Begins an episode. `seeds.seed` chooses the task and `seeds.luck` the environment's random events; the same seeds and the
+ * Begins an episode. `seeds.seed` chooses the task and `seeds.environmentSeed` the environment's random events; the same seeds and the
  * same tokens give the same episode.
  *
  * A turn's reward goes on its last action token, and the reward for a thought on its `</think>`. With `rewardOnLastAction`
@@ -88,7 +88,7 @@ export interface Stepper {
  */
 export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds): Stepper {
   const { env, settings, begin = env.reset, timer } = conditions;
-  const episode = timed(timer, () => begin(seeds.seed, settings, seeds.luck));
+  const episode = timed(timer, () => begin(seeds.seed, settings, seeds.environmentSeed));
   return new Played(conditions, seeds, episode);
 }
 

@@ -64,14 +64,14 @@ export function turnRules(rules: TurnRules): Turns {
     room: (inWords) => text?.maxTokens ?? inWords,
     begin:
       (make, { maxTurns = allTurns, side } = {}) =>
-      (seed, settings, luck = seed) => {
+      (seed, settings, environmentSeed = seed) => {
         const draw = random(seed, Purpose.environment, 0);
-        const drawTask = () => make(draw, { seed, luck }, settings);
+        const drawTask = () => make(draw, { seed, environmentSeed }, settings);
         const task = side ? drawOn(side, drawTask) : drawTask();
         const stateOf = (turn: number, { grammar }: EnvSettings) =>
           text?.state ??
           (grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn'));
-        return beginEpisode(task, { speech, maxTurns, think, stateOf }, luck, settings);
+        return beginEpisode(task, { speech, maxTurns, think, stateOf }, environmentSeed, settings);
       },
   };
 }

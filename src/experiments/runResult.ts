@@ -1,5 +1,6 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
+import { withCurrentNames } from '../config/fields.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
 import { bareRun, readNames, type Run } from '../runs/run.ts';
@@ -120,7 +121,9 @@ export function parseResult(value: unknown): RunResult | null {
     [r.config, r.metrics].every(isRecord) &&
     isNumbers(r.curve) &&
     [r.heldOut, r.health].every((x) => Array.isArray(x) && x.every((pair) => Array.isArray(pair) && pair.length === 2));
-  return fits ? (value as RunResult) : null;
+  if (!fits) return null;
+  const result = value as RunResult;
+  return { ...result, config: withCurrentNames(result.config) };
 }
 
 function isNumbers(x: unknown): boolean {

@@ -59,8 +59,8 @@ export function folderOf({ run, env, train, val }: HandedOver): Folder {
   };
   const lengths = [...rows.train, ...rows.val].map(({ prompt }) => (prompt[0]?.content.split(' ').length ?? 0) + 1);
   const longestPrompt = lengths.reduce((most, length) => Math.max(most, length), 0);
-  const [first = { seed: 0, luck: 0 }] = train;
-  const turn = env.reset(first.seed, envSettings(config), first.luck).expert();
+  const [first = { seed: 0, environmentSeed: 0 }] = train;
+  const turn = env.reset(first.seed, envSettings(config), first.environmentSeed).expert();
   const example = turn.map((id) => env.vocabulary[id] ?? '').join(' ');
   return { config, rules, ...rows, longestPrompt, name: run.name, update: run.checkpoint.progress.update, example };
 }

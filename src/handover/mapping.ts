@@ -119,7 +119,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   filterScaling: none('advantages aren’t rescaled after filtering'),
   prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
   groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', generations, 'at least 2, because one rollout is no group; 1 becomes 2') },
-  luck: rules,
+  randomness: rules,
   temperature: { verl: key(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: key('temperature', ({ temperature }) => temperature) },
   topK: { verl: key(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: key('top_k', ({ topK }) => topK) },
   topP: { verl: key(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: key('top_p', ({ topP }) => topP) },

@@ -33,7 +33,7 @@ To change a reward or a penalty, change \`settings\` in \`environment.json\`: no
 from playground_env import Episode, load_rules
 import json
 row = json.loads(open("train.jsonl").readline())
-episode = Episode(load_rules("environment.json"), row["extra_info"]["task"], row["extra_info"]["luck"])
+episode = Episode(load_rules("environment.json"), row["extra_info"]["task"], row["extra_info"]["environment_seed"])
 turn = episode.step("${example}")
 print(row["prompt"][0]["content"], turn.observation, turn.parts, episode.over)
 \`\`\`
@@ -53,7 +53,7 @@ ${mappedKnobs(config)
 - **Where a reward is paid.** The page pays a turn on its last token; here a rollout has one score. Group estimators see no difference, \`gae\` does.
 - **The reward model, the masks' switches, the filters by a share and bi-level GAE** are the page's alone; the table says what takes their place.
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`; engines begin with none.
-- **Draws.** Tasks are the page's, in its order. What is sampled, and each rollout's luck where \`luck\` is \`own\`, are drawn anew.
+- **Draws.** Tasks are the page's, in its order. What is sampled, and each rollout’s environment seed where \`randomness\` is \`own\`, are drawn anew.
 ${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`);
 }
 

@@ -13,7 +13,7 @@ export type Rules = RulesData & {
   readonly description: string;
   readonly tool: { readonly name: string; readonly description: string };
   readonly think: boolean;
-  readonly luck: RunConfig['luck'];
+  readonly randomness: RunConfig['randomness'];
   readonly maxTokens: number; // of an episode, prompt included
   readonly maxTurnTokens: number; // a turn without its closing tag is cut here and counts as malformed
   readonly settings: Pick<RunConfig, (typeof ENV_KNOBS)[number]>;
@@ -29,7 +29,7 @@ export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
     ...{ name, description, maxTokens, maxTurnTokens },
     tool: { name: tool.name, description: tool.description },
     think: config.think === 'on',
-    luck: config.luck,
+    randomness: config.randomness,
     settings: picked(config, ENV_KNOBS),
   };
 }
@@ -45,7 +45,7 @@ export interface TaskRow {
     readonly split: 'train' | 'val';
     readonly index: number;
     readonly seed: number; // the page draws the same task from it
-    readonly luck: number; // the dice of an evaluation, and of a group where `luck` is `group`
+    readonly environment_seed: number; // the dice of an evaluation, and of a group where `randomness` is `group`
     readonly task: string; // TaskData as JSON: columns of one type, whatever a task holds
     readonly need_tools_kwargs: false;
   };
@@ -58,8 +58,8 @@ export function taskRows(
   seeds: readonly EpisodeSeeds[],
 ): readonly TaskRow[] {
   const settings = envSettings(config);
-  return seeds.map(({ seed, luck }, index) => {
-    const episode = begin(seed, settings, luck);
+  return seeds.map(({ seed, environmentSeed }, index) => {
+    const episode = begin(seed, settings, environmentSeed);
     const data = episode.data();
     if (!data) throw new Error(`taskRows: ${env.name} has no tasks as data; want an environment that is handed over.`);
     const [, ...prompt] = episode.prompt.map((id) => env.vocabulary[id] ?? ''); // the chat template begins with <bos>
@@ -69,7 +69,14 @@ export function taskRows(
       agent_name: AGENT,
       ability: env.name,
       reward_model: { style: 'rule', ground_truth: groundTruth(data) },
-      extra_info: { split, index, seed, luck, task: JSON.stringify(data), need_tools_kwargs: false },
+      extra_info: {
+        split,
+        index,
+        seed,
+        environment_seed: environmentSeed,
+        task: JSON.stringify(data),
+        need_tools_kwargs: false,
+      },
     };
   });
 }

@@ -69,13 +69,13 @@ export async function serverEnvironment(
       open: async (tasks, settings) => {
         const begun = await pool.begin(tasks.map((task) => resetOf(address, split, task)));
         return begun.map(({ connection, reply }, i) => {
-          const { seed, luck } = tasks[i]!;
+          const { seed, environmentSeed } = tasks[i]!;
           const session: Session = { connection, reply: null };
           const prompt = fitting(promptIn(reply), (part) => tokens(part) <= longestPrompt);
           const heard = () => session.reply;
           const task = serverTask({ key: keyOf(address, split, seed), prompt, heard }, rules);
           const speech = { speech: turns.speech, maxTurns: options.turns, think: false, stateOf: () => turns.state };
-          const episode = beginEpisode(task, speech, luck, settings);
+          const episode = beginEpisode(task, speech, environmentSeed, settings);
           sessions.set(episode, session);
           return episode;
         });
@@ -132,7 +132,7 @@ async function look(pool: SessionPool, address: ServerAddress) {
   const prompts: string[] = [];
   for (const split of ['train', 'test'] as const) {
     for (let seed = 0; seed < SAMPLED; seed++) {
-      const [begun] = await pool.begin([resetOf(address, split, { seed, luck: seed })]);
+      const [begun] = await pool.begin([resetOf(address, split, { seed, environmentSeed: seed })]);
       if (!begun) continue;
       prompts.push(promptIn(begun.reply));
       pool.giveBack(begun.connection);

@@ -29,7 +29,7 @@ export async function branch(
   config: RunConfig,
   {
     seed,
-    luck,
+    environmentSeed,
     begin,
     script,
     temperature,
@@ -44,7 +44,7 @@ export async function branch(
     policy,
     env,
     {
-      tasks: [{ seed, luck }],
+      tasks: [{ seed, environmentSeed }],
       groups: Int32Array.of(0),
       settings: envSettings(config),
       ...(begin && { begin }),

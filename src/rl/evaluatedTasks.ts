@@ -6,7 +6,7 @@ import { evalTaskSeed } from './settings.ts';
 /** A task to play in an evaluation. */
 export interface EvaluatedTask {
   readonly seed: number;
-  readonly luck: number; // seed of the environment's random draws; the same in every evaluation, so only the policy differs between two
+  readonly environmentSeed: number; // seed of the environment's random draws; the same in every evaluation, so only the policy differs between two
   readonly index: number; // of this episode in the evaluation, from 0
 }
 
@@ -48,7 +48,7 @@ export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): re
 
 /**
  * The episodes of an evaluation: every task once, or with `rounds` as many whole rounds as fit in `evalTasks` episodes
- * (at least one). Each episode has its own `luck`.
+ * (at least one). Each episode has its own `environmentSeed`.
  */
 export function evaluatedTasks(
   seeds: readonly number[],
@@ -58,7 +58,7 @@ export function evaluatedTasks(
   const count = rounds === 'once' ? 1 : Math.max(1, Math.floor(evalTasks / seeds.length));
   return Array.from({ length: count * seeds.length }, (_, index) => ({
     seed: seeds[index % seeds.length] ?? 0,
-    luck: evalTaskSeed(run, index),
+    environmentSeed: evalTaskSeed(run, index),
     index,
   }));
 }

@@ -98,7 +98,7 @@ export function viewOf({ index, stepper }: Row, group: number): EpisodeView {
     row: index,
     group,
     seed: seeds.seed,
-    luck: seeds.luck,
+    environmentSeed: seeds.environmentSeed,
     question: episode.question,
     names: episode.names,
     reward: REWARD_PARTS.reduce((sum, part) => sum + parts[part], 0),

@@ -94,7 +94,7 @@ export function trainTaskSeed(seed: number, update: number, group: number): numb
 
 /** Seed of the environment's random events for the rollout in `row` of `update`, if each rollout has its own. */
 export function trainEnvironmentSeed(seed: number, update: number, row: number): number {
-  return hash(streamKey(seed, Purpose.luck), update, row);
+  return hash(streamKey(seed, Purpose.environmentSeed), update, row);
 }
 
 /**

@@ -207,7 +207,10 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
   return {
     tasks: Array.from(groups, (group, row) => {
       const seed = trainTaskSeed(config.seed, update, group);
-      return { seed, luck: config.luck === 'own' ? trainEnvironmentSeed(config.seed, update, row) : seed };
+      return {
+        seed,
+        environmentSeed: config.randomness === 'own' ? trainEnvironmentSeed(config.seed, update, row) : seed,
+      };
     }),
     groups,
     settings: envSettings(config),

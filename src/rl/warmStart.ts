@@ -122,7 +122,7 @@ export function demonstrations(
     const { env, quality } = shown[row % shown.length]!;
     const table = { env, settings: UNPAID, begin: env.demonstration, room: batch.length };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
-    const { written } = playOut(openEpisode(table, { seed, luck: seed }), demonstrator(quality, draw));
+    const { written } = playOut(openEpisode(table, { seed, environmentSeed: seed }), demonstrator(quality, draw));
     for (const { token, role, turn } of written) record.push(row, token, { role, turn, state: 0, logprob: 0 });
   }
   return record;

@@ -1,6 +1,6 @@
 import { isFieldName, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { DEFAULTS } from '../config/fields.ts';
+import { DEFAULTS, withCurrentNames } from '../config/fields.ts';
 import { type KeptBatch, type PassView, SCORE_NAMES, type ScoreName } from '../domain/batch.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
@@ -55,10 +55,11 @@ export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatc
 
 /** The knobs that a line names over the defaults; one that this version doesn't know is left out. */
 function knobsOf(knobs: JsonRecord): RunConfig {
-  const known = Object.keys(knobs).filter(isFieldName);
+  const current = withCurrentNames(knobs);
+  const known = Object.keys(current).filter(isFieldName);
   const read = known.flatMap((name) => {
     try {
-      return [[name, parseField(name, field(knobs, name))] as const];
+      return [[name, parseField(name, field(current, name))] as const];
     } catch (error) {
       if (error instanceof ConfigError) return [];
       throw error;

@@ -24,7 +24,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
     ...{ format: OWN_FORMAT, version: OWN_VERSION, id: row.id, step: row.update, group: row.group },
     ...{ question: episode.question, reward: episode.reward, parts: episode.parts, success: episode.success },
     ...{ stop: episode.stop, turns: episode.turns, tool_calls: episode.toolCalls, invalid_turns: episode.invalidTurns },
-    ...{ waited: episode.waited, kept: row.kept, seed: episode.seed, luck: episode.luck },
+    ...{ waited: episode.waited, kept: row.kept, seed: episode.seed, environment_seed: episode.environmentSeed },
     ...{ preference_score: episode.preferenceScore ?? undefined, scores: episode.scores ?? undefined },
     ...{ knobs: changedKnobs(row.config), view: episode.view },
     ...{

@@ -24,7 +24,13 @@ function episodeOf(row: BatchRow, run: TracedRun) {
   const { episode, config, update } = row;
   const task = {
     type: 'Task',
-    data: { idx: episode.seed, name: config.env, prompt: episode.question, seed: episode.seed, luck: episode.luck },
+    data: {
+      idx: episode.seed,
+      name: config.env,
+      prompt: episode.question,
+      seed: episode.seed,
+      environment_seed: episode.environmentSeed,
+    },
     key: `${config.env}-${episode.seed}`,
   };
   const parts = Object.entries(episode.parts).filter(([, amount]) => amount !== 0);

@@ -1,6 +1,6 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { parseField } from '../config/config.ts';
-import { FIELDS, isFieldName, type RunConfig } from '../config/fields.ts';
+import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config/fields.ts';
 import { afterChanges, changedKnobs, isSome, type KnobChange } from '../config/knobChange.ts';
 import { differenceText } from '../config/knobText.ts';
 
@@ -61,11 +61,16 @@ export function isChange(value: unknown): value is Change {
   return (step === undefined && set === undefined) || (isCount(step) && isSet(set));
 }
 
+/** A change that was read, with the present names of its knobs. */
+export function withCurrentKnobs(change: Change): Change {
+  return change.set ? { ...change, set: withCurrentNames(change.set) } : change;
+}
+
 /** Whether these are values of knobs that a run under way can take. */
 function isSet(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   try {
-    return Object.entries(value).every(
+    return Object.entries(withCurrentNames(value)).every(
       ([name, to]) => parseField(name, to) === to && isFieldName(name) && FIELDS[name].when !== 'restart',
     );
   } catch {

@@ -1,7 +1,7 @@
 import { isCount, isRecord, isTexts, type JsonRecord, shown } from '../base/jsonRecord.ts';
 import { parseConfig } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { type Change, isChange } from './change.ts';
+import { type Change, isChange, withCurrentKnobs } from './change.ts';
 import { CheckpointError } from './checkpoint.ts';
 import { type Manifest, readNames } from './run.ts';
 
@@ -50,7 +50,7 @@ export function readManifest(value: unknown): Manifest {
     ),
     started: fieldOf(run, 'started', isDate, 'a time as ISO 8601'),
     ...{ begun: knobsOf(run, 'begun'), config: knobsOf(run, 'config') },
-    changes: fieldOf(run, 'changes', areChanges, 'updates with texts'),
+    changes: fieldOf(run, 'changes', areChanges, 'updates with texts').map(withCurrentKnobs),
     update: fieldOf(run, 'update', isCount, 'a whole number'),
     ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTexts, 'texts by name') }),
     ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),

@@ -91,11 +91,7 @@ export interface RecordedReadings {
   readonly health?: Health; // what the monitor said after the update
 }
 
-/** Readings as JSON. The file calls the previews of switches `ghosts`. */
-export type PlainReadings = Plain<Omit<RecordedReadings, 'switchPreviews'>> & {
-  readonly ghosts: Plain<RecordedReadings['switchPreviews']>;
-};
-/** The same with lists where JSON has lists, and pairs where there are names. */
+/** A value as JSON holds it: with lists where JSON has lists, and pairs where there are names. */
 export type Plain<T> = T extends ArrayBufferView
   ? readonly number[]
   : T extends ReadonlyMap<infer K, infer V>
@@ -105,8 +101,8 @@ export type Plain<T> = T extends ArrayBufferView
       : T;
 
 /** The inverse of JSON: lists become typed arrays again. */
-export function readingsOf(plain: PlainReadings): RecordedReadings {
-  const { moved, whys, attentions, rerun, ghosts: switchPreviews, distributions, health } = plain;
+export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
+  const { moved, whys, attentions, rerun, switchPreviews, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
   const preview = (of: Plain<RecordedPreview>): RecordedPreview => ({
     advantages: floats(of.advantages),

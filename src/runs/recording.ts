@@ -4,11 +4,11 @@ import type { EpisodeView, RewardPart } from '../domain/episode.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
 import type { RecordedPlays } from './recordedPlays.ts';
-import { type Plain, type PlainReadings, playedOf, readingsOf, type RecordedReadings } from './recordedReadings.ts';
+import { type Plain, playedOf, readingsOf, type RecordedReadings } from './recordedReadings.ts';
 import { bareRun, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
-const VERSION = 4;
+const VERSION = 5;
 const CURVE_DIGITS = 4; // one more than charts show
 const DIGITS = 5; // of numbers per token; advantages then differ by less than 1e-3 from those computed from the rewards
 const PART_DIGITS = 6; // of numbers that are added up
@@ -41,9 +41,7 @@ export function recordingText(run: Recording): string {
   const batches = run.batches.map(({ batch }) => batch);
   const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, curveOf(points)] as const));
   const head = { version: VERSION, name, started, backend, begun, config, update };
-  // version 4 of the file calls the previews of switches `ghosts`
-  const answers = [...readings].map(([of, { switchPreviews, ...rest }]) => [of, { ...rest, ghosts: switchPreviews }]);
-  const written = { ...head, curves, vocabulary, batches, readings: answers, plays };
+  const written = { ...head, curves, vocabulary, batches, readings: [...readings], plays };
   return JSON.stringify(written, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
@@ -98,7 +96,7 @@ interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 
   readonly config: Readonly<Record<string, unknown>>;
   readonly curves: Readonly<Record<string, Curve>>;
   readonly batches: readonly PlainBatch[];
-  readonly readings: readonly (readonly [update: number, PlainReadings])[];
+  readonly readings: readonly (readonly [update: number, Plain<RecordedReadings>])[];
   readonly plays?: Plain<readonly RecordedPlays[]>;
 }
 

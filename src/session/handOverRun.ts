@@ -28,7 +28,7 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   const count = prompts * Math.min(updates, Math.max(1, Math.floor(MOST_ROWS / prompts)));
   const train = Array.from({ length: count }, (_, i) => {
     const task = trainTaskSeed(seed, progress.update + 1 + Math.floor(i / prompts), i % prompts);
-    return { seed: task, luck: task };
+    return { seed: task, environmentSeed: task };
   });
   const begin = evaluatedReset(env);
   const seeds = evaluatedTasks(distinctSeeds(env, begin, config), config, 'once');

@@ -100,12 +100,15 @@ const ANSWERING: Answering = {
   branch: async (by, { of, position, token, temperature, take }) => {
     const rollout = by.rollout(of);
     const { batch, config, row } = rollout;
-    const { seed, luck } = batch.episodes.find((episode) => episode.row === row) ?? { seed: 0, luck: 0 };
+    const { seed, environmentSeed } = batch.episodes.find((episode) => episode.row === row) ?? {
+      seed: 0,
+      environmentSeed: 0,
+    };
     const script = [...actionsBefore(rollout, position), token];
     const reader = await by.reading(await by.current(), config);
     const played = await branch(reader, by.env, config, {
       seed,
-      luck,
+      environmentSeed,
       script,
       temperature,
       take,

@@ -37,13 +37,13 @@ export function openGame(): (task: PlayedTask, setup?: PlaySetup) => Answer {
     return env;
   };
   return (
-    { config, seed, luck, tokens: taken, typed },
+    { config, seed, environmentSeed, tokens: taken, typed },
     { facts = null, chatTokenizer = null, written = null } = {},
   ) => {
     try {
       const env = envOf(config, { facts, chatTokenizer, written });
       const table = { env, settings: envSettings(config) };
-      const task = { seed, luck };
+      const task = { seed, environmentSeed };
       const before = playTokens(table, task, taken);
       const turn = typed === undefined || !chatTokenizer ? [] : typedTurn(chatTokenizer.codec, typed, before.budget);
       const tokens = [...taken, ...turn];

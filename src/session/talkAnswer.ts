@@ -17,16 +17,16 @@ export function formOf({ doc, blanks, example }: Asking): AskForm {
  */
 export async function talk(
   by: Readers,
-  { asked, luck, script, voice, sampling, take }: Talk,
+  { asked, environmentSeed, script, voice, sampling, take }: Talk,
 ): Promise<Extract<Answer, { kind: 'talk' }>> {
   const { temperature, topK, topP, greedy } = sampling;
   const config = { ...by.config(), temperature, topK, topP };
   const { begin, judged } = askedOf(by.env, asked);
   const reader = await by.reading(voice === 'begun' ? by.begun : await by.current(), config);
-  const seed = 'seed' in asked ? asked.seed : luck;
+  const seed = 'seed' in asked ? asked.seed : environmentSeed;
   const said = await branch(reader, by.env, config, {
     seed,
-    luck,
+    environmentSeed,
     begin,
     script,
     temperature,

@@ -36,7 +36,7 @@ export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
 /** The task to play, and the most tokens of a turn. */
 export interface TaskAsked {
   readonly asked: AskedTask;
-  readonly luck: number; // seed of the environment's random events
+  readonly environmentSeed: number; // seed of the environment's random events
   readonly steps: number; // largest number of tokens in a turn; a language model writes more than the environment's own agent
 }
 
@@ -52,10 +52,10 @@ export class TaskPlay {
   #stepper: Stepper;
 
   /** Begins the episode. Throws AskError if the words aren't a task, RangeError if the prompt is too long. */
-  constructor(writer: Writer, { config, env }: TaskEnv, { asked, luck, steps }: TaskAsked) {
+  constructor(writer: Writer, { config, env }: TaskEnv, { asked, environmentSeed, steps }: TaskAsked) {
     const own = 'words' in asked ? env.asking?.ask(asked.words) : null;
     const { begin, judged } = own ?? { begin: env.reset, judged: true };
-    const seeds = { seed: 'seed' in asked ? asked.seed : luck, luck };
+    const seeds = { seed: 'seed' in asked ? asked.seed : environmentSeed, environmentSeed };
     const room = writer.model.length;
     const table = { env: { ...env, maxTurnTokens: steps }, settings: envSettings(config), begin, room };
     this.#writer = writer;

@@ -3,6 +3,7 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { visible } from '../base/visible.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseField } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
+import { currentName } from '../config/fields.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
 import type { Take } from '../experiments/experimentDefinition.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
@@ -109,8 +110,9 @@ class Judge {
     read: (at: string, name: FieldName, value: unknown) => T,
   ): Map<FieldName, T> {
     const knobs = new Map<FieldName, T>();
-    for (const [name, each] of Object.entries(this.#fields(place, value))) {
-      const at = `${place}.${visible(name)}`;
+    for (const [named, each] of Object.entries(this.#fields(place, value))) {
+      const name = currentName(named);
+      const at = `${place}.${visible(named)}`;
       if (!isFieldName(name)) {
         this.#odd(at, 'no knob', `one of ${Object.keys(FIELDS).join(', ')}`, 'docs/knobs.md says what each is.');
       } else if (name === 'seed')

@@ -67,7 +67,7 @@ export type Question =
   | {
       readonly kind: 'talk'; // plays a person's task to its end; never used in training
       readonly asked: AskedTask;
-      readonly luck: number; // seed of the environment's random events
+      readonly environmentSeed: number; // seed of the environment's random events
       readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
       readonly voice: Voice;
       readonly sampling: TalkSampling;

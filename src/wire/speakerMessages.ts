@@ -48,7 +48,7 @@ export type SpeakerCommand =
       readonly type: 'task';
       readonly env: EnvName;
       readonly asked: AskedTask;
-      readonly luck: number;
+      readonly environmentSeed: number;
       readonly steps: number;
     } // begins a task in an empty text
   | { readonly type: 'play'; readonly turns: number; readonly writing: Writing } // the model plays this many turns

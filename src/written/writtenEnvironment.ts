@@ -43,11 +43,11 @@ export function writtenEnvironment(
   const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened: turns.shortened };
   const resetTo =
     (split: TaskOf['split']): Reset =>
-    (seed, now, luck = seed) => {
+    (seed, now, environmentSeed = seed) => {
       const language = turns.language(random(seed, Purpose.environment, 0));
       const task = writtenTask(begin({ split, index: seed % tasks[split] }), { ...rules, language });
       const speech = { speech: turns.speech, maxTurns, think, stateOf: () => turns.state(now.grammar) };
-      return beginEpisode(task, speech, luck, now);
+      return beginEpisode(task, speech, environmentSeed, now);
     };
   const test: Split = { reset: resetTo('test'), doc: 'The test tasks of the class, which training never plays.' };
   return {

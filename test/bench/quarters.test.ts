@@ -20,7 +20,7 @@ test('the benchmark’s environment fills each row: a quarter of prompt, a turn,
     quarters(V, T),
     {
       ...{
-        tasks: [3, 3, 4, 4].map((seed) => ({ seed, luck: 0 })),
+        tasks: [3, 3, 4, 4].map((seed) => ({ seed, environmentSeed: 0 })),
         groups: Int32Array.of(0, 0, 1, 1),
         chunk: 64,
         settings: envSettings(parseConfig()),

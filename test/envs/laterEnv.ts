@@ -24,7 +24,7 @@ export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossi
       open: async (tasks, settings) => {
         await moment();
         crossings.opened.push(tasks.length);
-        return tasks.map(({ seed, luck }) => reset(seed, settings, luck));
+        return tasks.map(({ seed, environmentSeed }) => reset(seed, settings, environmentSeed));
       },
     });
   const { heldOut, shifted } = env.splits;

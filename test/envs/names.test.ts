@@ -49,7 +49,7 @@ describe('names bound per episode', () => {
       }),
     };
     const request = {
-      tasks: [4, 9].map((seed) => ({ seed, luck: 0 })),
+      tasks: [4, 9].map((seed) => ({ seed, environmentSeed: 0 })),
       groups: Int32Array.of(0, 1),
       settings,
       sampling: trainSampling(config, 1),

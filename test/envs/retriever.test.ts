@@ -16,7 +16,7 @@ function expertSolves(retriever: 'agent' | 'first' | 'question') {
   let turns = 0;
   for (let seed = 0; seed < TASKS; seed++) {
     const table = { env, settings, begin: env.splits.heldOut!.reset };
-    const { success, taken } = playOut(openEpisode(table, { seed, luck: seed }), expert);
+    const { success, taken } = playOut(openEpisode(table, { seed, environmentSeed: seed }), expert);
     turns += taken.length;
     if (success) solved++;
   }
@@ -57,7 +57,7 @@ describe('a simple rule', () => {
     const settings = envSettings(config);
     let solved = 0;
     for (let seed = 0; seed < TASKS; seed++) {
-      if (playOut(openEpisode({ env: made, settings }, { seed, luck: seed }), rule).success) solved++;
+      if (playOut(openEpisode({ env: made, settings }, { seed, environmentSeed: seed }), rule).success) solved++;
     }
     return solved / TASKS;
   };

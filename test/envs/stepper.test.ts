@@ -9,7 +9,7 @@ import { Role } from '../../src/domain/tokens.ts';
 /** A turn’s or an answer’s three tokens in the first turn. */
 const three = (role: Role) => [role, role, role].map((each) => [each, 1]);
 
-const SEEDS = { seed: 5, luck: 5 };
+const SEEDS = { seed: 5, environmentSeed: 5 };
 
 /** An episode of number hunt with six turns, and how to write words in it. */
 function hunt(knobs: Readonly<Record<string, unknown>> = {}, room?: number) {

@@ -27,7 +27,7 @@ const textOf = ({ written }: Stepper, { codec }: ChatTokenizer = BYTES) =>
 
 /** Plays texts as turns, each with its stop id unless it is left out. */
 function played(table: EpisodeConditions, seed: number, turns: readonly string[], stop = '<|im_end|>'): Stepper {
-  const stepper = openEpisode(table, { seed, luck: seed });
+  const stepper = openEpisode(table, { seed, environmentSeed: seed });
   for (const turn of turns)
     for (const id of BYTES.codec.encode(`${turn}${stop}`)) if (stepper.stop === null) stepper.take(id);
   return stepper;
@@ -45,8 +45,8 @@ describe.each(ENVS)('%s in text', (name) => {
     const config = parseConfig({ ...PRESETS[name].set, env: name });
     const words = { env: createEnv(config, factsFor(name)), settings: envSettings(config) };
     for (let seed = 0; seed < 24; seed++) {
-      const text = playOut(openEpisode(table, { seed, luck: seed }), expert);
-      const plain = playOut(openEpisode(words, { seed, luck: seed }), expert);
+      const text = playOut(openEpisode(table, { seed, environmentSeed: seed }), expert);
+      const plain = playOut(openEpisode(words, { seed, environmentSeed: seed }), expert);
       expect([seed, text.success, text.turn]).toEqual([seed, plain.success, plain.turn]);
       expect(text.taken.every(({ valid }) => valid)).toBe(true);
     }
@@ -57,7 +57,7 @@ describe.each(ENVS)('%s in text', (name) => {
     let solved = 0;
     for (let seed = 0; seed < 24; seed++) {
       const stepper = playOut(
-        openEpisode(table, { seed, luck: seed }),
+        openEpisode(table, { seed, environmentSeed: seed }),
         demonstrator(0.5, random(7, Purpose.demonstration, seed)),
       );
       expect(stepper.taken.every(({ valid }) => valid)).toBe(true);
@@ -69,14 +69,14 @@ describe.each(ENVS)('%s in text', (name) => {
 
   it('reads as its transcript does, word for word, and the longest turn fits', async () => {
     const table = textTable(name);
-    const stepper = playOut(openEpisode(table, { seed: 3, luck: 3 }), expert);
+    const stepper = playOut(openEpisode(table, { seed: 3, environmentSeed: 3 }), expert);
     await expect(textOf(stepper)).toMatchFileSnapshot(`transcripts/text-${name}.txt`);
   });
 
   it('speaks through a template without tools or a role for them', () => {
     const chatTokenizer = openChatTokenizer({ ...BYTES_FILES, template: SMOLLM2 });
     const table = textTable(name, {}, chatTokenizer);
-    const stepper = playOut(openEpisode(table, { seed: 5, luck: 5 }), expert);
+    const stepper = playOut(openEpisode(table, { seed: 5, environmentSeed: 5 }), expert);
     expect(stepper.taken.every(({ valid }) => valid)).toBe(true);
     expect(textOf(stepper, chatTokenizer)).toContain('<tools>');
   });
@@ -85,7 +85,7 @@ describe.each(ENVS)('%s in text', (name) => {
     const table = textTable(name);
     const { retrieved } = table.env;
     if (!retrieved) return;
-    const stepper = playOut(openEpisode({ ...table, begin: retrieved }, { seed: 1, luck: 1 }), expert);
+    const stepper = playOut(openEpisode({ ...table, begin: retrieved }, { seed: 1, environmentSeed: 1 }), expert);
     expect(stepper.turn).toBe(1);
     expect(stepper.written.filter(({ role }) => role === Role.prompt).length).toBeGreaterThan(0);
     expect(textOf(stepper)).toContain('</tool_call><|im_end|>\n<|im_start|>tool\n');

@@ -65,7 +65,7 @@ describe.each(TEXT_PRESETS.map(([name]) => name))('%s', (name) => {
       return ids.length < table.env.maxTurnTokens ? [...ids, stop] : ids; // what does not fit is cut
     });
     const written = turns.map((ids) => {
-      const stepper = openEpisode(table, { seed: 1, luck: 1 });
+      const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
       const before = stepper.written.length;
       say(stepper, ids);
       return stepper.stop === null ? stepper.written.length - before : 0;
@@ -73,7 +73,7 @@ describe.each(TEXT_PRESETS.map(([name]) => name))('%s', (name) => {
     const worst = turns[written.indexOf(Math.max(...written))]!;
     const [longest] = [...turns].sort((a, b) => b.length - a.length);
     for (const ids of [worst, longest!]) {
-      const stepper = openEpisode(table, { seed: 1, luck: 1 });
+      const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
       for (let turn = 1; turn <= maxTurns; turn++) say(stepper, ids);
       expect(stepper.stop).toBe('turns');
       expect(stepper.taken.map(({ valid }) => valid)).toEqual(Array.from({ length: maxTurns }, () => false));
@@ -88,7 +88,7 @@ it('an error repeats at most sixteen tokens of what the agent wrote', () => {
   const errorOf = (entity: string) => {
     const stepper = openEpisode(
       { ...table, env: { ...table.env, maxTurnTokens: 4000 }, room: 8000 },
-      { seed: 1, luck: 1 },
+      { seed: 1, environmentSeed: 1 },
     );
     say(stepper, [...BYTES.codec.encode(call('search', { entity, relation: 'boss' })), BYTES.codec.stops[0]!]);
     const said = stepper.written.filter(({ role }) => role === Role.observation).map(({ token }) => token);
@@ -103,7 +103,7 @@ it('an error repeats at most sixteen tokens of what the agent wrote', () => {
 it('a turn that is cut is a mistake though a call in it is whole, and the episode goes on', () => {
   const table = tableOf('number-hunt-text', BYTES, { invalidPenalty: 0.1 });
   const whole = call('compare', { n: 7 });
-  const stepper = openEpisode(table, { seed: 1, luck: 1 });
+  const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
   say(stepper, BYTES.codec.encode(whole.padEnd(300, ' ')));
   expect(stepper).toMatchObject({ stop: null, taken: [{ valid: false, toolCall: false, parts: { format: -0.1 } }] });
 });

@@ -79,7 +79,7 @@ describe('what a turn may say', () => {
     }
   });
 
-  it('tasks are drawn from the seed alone; luck is the seed’s unless given', () => {
+  it('tasks are drawn from the seed alone; the environment seed is the task’s unless given', () => {
     const drawn: unknown[] = [];
     const reset = turnRules(rules({ call: CALL })).begin((draw, seeds) => {
       drawn.push([draw.next(), seeds]);
@@ -92,9 +92,9 @@ describe('what a turn may say', () => {
     expect(second).toBe(first);
     expect(third).not.toBe(first);
     expect(drawn.map((each) => (each as unknown[])[1])).toEqual([
-      { seed: 5, luck: 5 },
-      { seed: 5, luck: 9 },
-      { seed: 6, luck: 6 },
+      { seed: 5, environmentSeed: 5 },
+      { seed: 5, environmentSeed: 9 },
+      { seed: 6, environmentSeed: 6 },
     ]);
   });
 });

@@ -52,7 +52,7 @@ describe('decoding', () => {
     const env = lastingEnv(grammar, 3);
     const tasks = [13, 21, 2, 41, 51, 63, 32, 71, 81, 12, 93].map((seed, i) => ({
       seed,
-      luck: 0,
+      environmentSeed: 0,
       counters: { update: SAMPLING.update + Math.floor(i / 4), rollout: i % 4 },
     }));
     const { creations } = policy.counters();

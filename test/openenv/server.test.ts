@@ -88,7 +88,7 @@ describe('an OpenEnv server as an environment', () => {
     if (!held) throw new Error('no test tasks');
     const before = resets.length;
     await held.opening?.open(
-      seeds.map((seed) => ({ seed, luck: seed })),
+      seeds.map((seed) => ({ seed, environmentSeed: seed })),
       {} as never,
     );
     await playTurns(env, seeds, () => []);

@@ -45,7 +45,7 @@ export async function playTurns(
   const format = hermesFormat({ codec, template, tools });
   const steppers = await openAll(
     { env, settings },
-    seeds.map((seed) => ({ seed, luck: seed })),
+    seeds.map((seed) => ({ seed, environmentSeed: seed })),
   );
   try {
     for (let turn = 0; steppers.some(({ stop }) => stop === null); turn++) {

@@ -34,7 +34,7 @@ def test_a_thousand_episodes_have_the_observations_rewards_and_ends_of_the_page(
 
     count, kinds = 0, Counter()
     for rules, played in episodes(name):
-        episode = Episode(rules, played["task"], played["luck"])
+        episode = Episode(rules, played["task"], played["environment_seed"])
         for at, turn in enumerate(played["turns"]):
             took = episode.step(turn["action"])
             where = f"episode {count}, turn {at + 1}: {' '.join(turn['action'])}"
@@ -95,7 +95,7 @@ def looped(prompts, prompt_ids, *rest):
     played = play(prompts, prompt_ids, *rest)
     for environment, ids, mask in zip(training.environments, played[2], played[0]):
         words = training.processing_class.convert_ids_to_tokens(ids)
-        drawn = {"words": words, "mask": mask, "task": environment.asked, "luck": environment.episode.luck}
+        drawn = {"words": words, "mask": mask, "task": environment.asked, "environment_seed": environment.episode.environment_seed}
         rollouts.append({**drawn, "reward": environment.get_reward()})
     return played
 
@@ -119,7 +119,7 @@ print("RESULT" + json.dumps({"rollouts": rollouts, "moved": moved, "steps": trai
     rules = load_rules(folder / "environment.json")
     kinds = Counter()
     for rollout in result["rollouts"]:
-        episode, at, mask = Episode(rules, rollout["task"], rollout["luck"]), 0, []
+        episode, at, mask = Episode(rules, rollout["task"], rollout["environment_seed"]), 0, []
         words = rollout["words"]
         while not episode.over and at < len(words):
             end = next((i + 1 for i in range(at, len(words)) if words[i] in ("</call>", "</answer>")), len(words))

@@ -187,10 +187,10 @@ def test_the_reward_manager_pays_what_the_loop_played_and_what_its_text_replays_
 
     async def all_paid():
         manager.loop = asyncio.get_running_loop()
-        luck = [{"luck": output.extra_fields["luck"]} for _, output in outputs]
+        environment_seed = [{"environment_seed": output.extra_fields["environment_seed"]} for _, output in outputs]
         return [
             (await paid(row, output, output.extra_fields), await paid(row, output, own))
-            for (row, output), own in zip(outputs, luck)
+            for (row, output), own in zip(outputs, environment_seed)
         ]
 
     for (row, output), (given, replayed) in zip(outputs, asyncio.run(all_paid())):

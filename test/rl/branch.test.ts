@@ -7,7 +7,7 @@ import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 const config = (decodeChunk: number) => parseConfig({ env: 'number-hunt', maxTurns: 5, decodeChunk });
-const TASK = { seed: 9, luck: 9, temperature: 1, take: 3 };
+const TASK = { seed: 9, environmentSeed: 9, temperature: 1, take: 3 };
 
 async function branched(words: string, decodeChunk = 4, changes: Partial<typeof TASK> = {}) {
   const chosen = config(decodeChunk);

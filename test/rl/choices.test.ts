@@ -15,7 +15,7 @@ describe('choices of one', () => {
     const next = Int32Array.from([0, 0, 0, -1, 3, -1, -1, -1, -1, 1, -1, 1]);
     const grammar = { states: 4, vocabulary: 3, next, stop: new Uint8Array(4) };
     expect([0, 1, 2, 3].map((state) => allowedIn(grammar, state))).toEqual([[0, 1, 2], [1], [], [0, 2]]);
-    const stepper = openEpisode({ env: lastingEnv(grammar, 9), settings: SETTINGS }, { seed: 1, luck: 1 });
+    const stepper = openEpisode({ env: lastingEnv(grammar, 9), settings: SETTINGS }, { seed: 1, environmentSeed: 1 });
     for (const token of [1, 0, 1]) stepper.take(token);
     const drawn = stepper.written.filter(({ role }) => role === Role.action);
     expect(drawn.map(({ state, single }) => [state, single])).toEqual([

@@ -24,8 +24,8 @@ function binomial(n: number, k: number): number {
 }
 
 /** The same by playing: the tasks of training, their environment, the group's advantages. */
-function meanPlayed(luck: RunConfig['luck']): number {
-  const config = parseConfig({ env: 'bandit', prompts: 16, groupSize: GROUP, luck, seed: 3 });
+function meanPlayed(randomness: RunConfig['randomness']): number {
+  const config = parseConfig({ env: 'bandit', prompts: 16, groupSize: GROUP, randomness, seed: 3 });
   const env = createEnv(config);
   const settings = envSettings(config);
   const word = (text: string) => env.vocabulary.indexOf(text);
@@ -34,7 +34,7 @@ function meanPlayed(luck: RunConfig['luck']): number {
   for (let update = 1; update <= 100; update++) {
     const { tasks, groups } = trainingTasks({ rows: 256 }, config, update);
     const scores = tasks.map((task, row) => {
-      const episode = env.reset(task.seed, settings, task.luck);
+      const episode = env.reset(task.seed, settings, task.environmentSeed);
       const view = episode.view();
       if (view.kind !== 'bandit') throw new Error('want a bandit');
       const arm = row % 2 === 0 ? view.risky : view.safe;
@@ -50,8 +50,8 @@ function meanPlayed(luck: RunConfig['luck']): number {
 }
 
 describe('the expected advantage of the risky arm, worth .25 against .1', () => {
-  // standard error over 1,600 groups: .021 where a group shares its luck, .010 else
-  it('is −.48 where a group shares one luck: it looks worse than it is whenever the dice say no', () => {
+  // standard error over 1,600 groups: .021 where a group shares its environment seed, .010 else
+  it('is −.48 where a group shares one environmentSeed: it looks worse than it is whenever the dice say no', () => {
     const exact = RISKY_CHANCE * meanOfRisky(8) + (1 - RISKY_CHANCE) * meanOfRisky(0);
     expect(exact).toBeCloseTo(-0.484, 3);
     expect(Math.abs(meanPlayed('group') - exact)).toBeLessThan(0.07);
@@ -64,21 +64,23 @@ describe('the expected advantage of the risky arm, worth .25 against .1', () => 
   });
 });
 
-describe('the luck of a batch', () => {
-  const tasksOf = (luck: RunConfig['luck'], update: number) =>
-    trainingTasks({ rows: 32 }, parseConfig({ prompts: 4, groupSize: 8, luck, seed: 5 }), update).tasks;
+describe('the environment seeds of a batch', () => {
+  const tasksOf = (randomness: RunConfig['randomness'], update: number) =>
+    trainingTasks({ rows: 32 }, parseConfig({ prompts: 4, groupSize: 8, randomness, seed: 5 }), update).tasks;
 
   it('is each rollout’s own by default, and another in each update', () => {
-    expect(parseConfig().luck).toBe('own');
-    const lucks = [1, 2, 3].flatMap((update) => tasksOf('own', update).map(({ luck }) => luck));
-    expect(new Set(lucks).size).toBe(96);
+    expect(parseConfig().randomness).toBe('own');
+    const seeds = [1, 2, 3].flatMap((update) => tasksOf('own', update).map(({ environmentSeed }) => environmentSeed));
+    expect(new Set(seeds).size).toBe(96);
     expect(tasksOf('own', 2)).toEqual(tasksOf('own', 2));
   });
 
   it('is the group’s where that is asked for, and the tasks are the same either way', () => {
     const shared = tasksOf('group', 2);
-    expect(new Set(shared.map(({ luck }) => luck)).size).toBe(4);
-    shared.forEach(({ luck }, row) => expect(luck).toBe(shared[row - (row % 8)]!.luck));
+    expect(new Set(shared.map(({ environmentSeed }) => environmentSeed)).size).toBe(4);
+    shared.forEach(({ environmentSeed }, row) =>
+      expect(environmentSeed).toBe(shared[row - (row % 8)]!.environmentSeed),
+    );
     expect(tasksOf('own', 2).map(({ seed }) => seed)).toEqual(shared.map(({ seed }) => seed));
   });
 });
@@ -90,8 +92,8 @@ describe.each(CASES)('%o', (knobs) => {
   const config = parseConfig(knobs);
   const env = createEnv(config, factsFor(config.env));
   const settings = envSettings(config);
-  const played = (seed: number, luck?: number) => {
-    const episode = env.reset(seed, settings, luck);
+  const played = (seed: number, environmentSeed?: number) => {
+    const episode = env.reset(seed, settings, environmentSeed);
     const turns = [];
     for (let over = false; !over;) {
       const turn = episode.step(episode.expert(), settings);
@@ -101,13 +103,13 @@ describe.each(CASES)('%o', (knobs) => {
     return { task: [episode.prompt, episode.question], turns: JSON.stringify(turns) };
   };
 
-  it('throws dice where the page says so; what they give follows from the luck, the task does not', () => {
+  it('throws dice where the page says so; what they give follows from the environment seed, the task does not', () => {
     let others = 0;
     for (let seed = 0; seed < 40; seed++) {
       const [a, again, b] = [played(seed, 100 + seed), played(seed, 100 + seed), played(seed, 900 + seed)];
       expect(again).toEqual(a);
       expect(b.task).toEqual(a.task);
-      expect(played(seed)).toEqual(played(seed, seed)); // without luck, the task's own
+      expect(played(seed)).toEqual(played(seed, seed)); // without an environment seed, the task's own
       if (b.turns !== a.turns) others++;
     }
     expect(others > 0).toBe(isRandom(config));

@@ -114,14 +114,14 @@ describe('an evaluation', () => {
     expect(masked['eval/calls']).toBe((15 * 4 + 1) / 16);
   });
 
-  it('gives a task the same luck every time, whatever the run gives its rollouts', async () => {
-    const lucks: string[] = [];
-    for (const [luck, update] of [
+  it('gives a task the same random environment every time, whatever the run gives its rollouts', async () => {
+    const metByRun: string[] = [];
+    for (const [randomness, update] of [
       ['own', 1],
       ['own', 5],
       ['group', 5],
     ] as const) {
-      const config = parseConfig({ env: 'frozen-lake', evalTasks: 6, luck });
+      const config = parseConfig({ env: 'frozen-lake', evalTasks: 6, randomness });
       const env = createEnv(config);
       const met: (readonly [number, number | undefined])[] = [];
       const { heldOut, shifted } = env.splits;
@@ -133,9 +133,9 @@ describe('an evaluation', () => {
       const policy = fakePolicy(6, env.maxTokens, env.vocabulary.length);
       await evaluate(policy, noted, config, update, () => Promise.resolve());
       expect(new Set(met.map(([, given]) => given)).size).toBe(6);
-      lucks.push(JSON.stringify(met));
+      metByRun.push(JSON.stringify(met));
     }
-    expect(new Set(lucks).size).toBe(1);
+    expect(new Set(metByRun).size).toBe(1);
   });
 
   it.each([
@@ -180,7 +180,7 @@ it('rounds of a sampled evaluation play the same tasks, each round with dice of 
   const config = parseConfig({ evalTasks: 7, seed: 3 });
   const rounds = evaluatedTasks([50, 60, 70], config, 'rounds');
   expect(rounds.map(({ seed }) => seed)).toEqual([50, 60, 70, 50, 60, 70]);
-  expect(new Set(rounds.map(({ luck }) => luck)).size).toBe(6);
+  expect(new Set(rounds.map(({ environmentSeed }) => environmentSeed)).size).toBe(6);
   expect(rounds.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
   // the first round is the greedy evaluation's, dice and all
   expect(evaluatedTasks([50, 60, 70], config, 'once')).toEqual(rounds.slice(0, 3));

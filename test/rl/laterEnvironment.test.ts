@@ -53,11 +53,11 @@ describe.each([
   it('draws nothing while a turn waits, and refuses who can’t wait with what can', async () => {
     const { env } = laterEnv(now);
     const table = { env, settings: envSettings(config) };
-    const [stepper] = await openAll(table, [{ seed: 5, luck: 5 }]);
+    const [stepper] = await openAll(table, [{ seed: 5, environmentSeed: 5 }]);
     if (!stepper) throw new Error('no episode');
     while (stepper.asked === null) stepper.take(stepper.allowed()[0]!);
     expect([stepper.budget, stepper.allowed(), stepper.stop]).toEqual([0, [], null]);
     expect(() => stepper.take(2)).toThrow(RangeError);
-    expect(() => openEpisode(table, { seed: 5, luck: 5 })).toThrow(/training, evaluation and branches/);
+    expect(() => openEpisode(table, { seed: 5, environmentSeed: 5 })).toThrow(/training, evaluation and branches/);
   });
 });

@@ -31,7 +31,10 @@ async function rolled(knobs: Record<string, unknown>, length?: number) {
     listening,
     env,
     {
-      tasks: Array.from(groups, (group, luck) => ({ seed: trainTaskSeed(config.seed, 3, group), luck })),
+      tasks: Array.from(groups, (group, environmentSeed) => ({
+        seed: trainTaskSeed(config.seed, 3, group),
+        environmentSeed,
+      })),
       groups,
       settings: envSettings(config),
       sampling: trainSampling(config, 3),

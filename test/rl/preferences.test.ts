@@ -11,7 +11,7 @@ import { Role } from '../../src/domain/tokens.ts';
 const EPISODE: EpisodeView = {
   row: 0,
   group: 0,
-  luck: 0,
+  environmentSeed: 0,
   seed: 0,
   question: '',
   names: new Map(),

@@ -15,7 +15,7 @@ import { batched, refilled } from './noting.ts';
 const queue = (seeds: readonly number[], rows: number, greedy = false) => ({
   tasks: seeds.map((seed, i) => ({
     seed,
-    luck: seed,
+    environmentSeed: seed,
     counters: { update: 1 + Math.floor(i / rows), rollout: i % rows },
   })),
   settings: SETTINGS,
@@ -78,7 +78,7 @@ describe('a queue of tasks', () => {
         const request = {
           tasks: Array.from({ length: 20 }, (_, i) => ({
             seed: evalTaskSeed(3, i),
-            luck: i,
+            environmentSeed: i,
             counters: evalCounters(7, i, policy.rows),
           })),
           settings: envSettings(config),

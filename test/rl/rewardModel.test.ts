@@ -42,7 +42,7 @@ function batch(seed: number, rows = 32): Rollouts {
       ...{
         row,
         group,
-        ...{ seed: 0, luck: 0 },
+        ...{ seed: 0, environmentSeed: 0 },
         question: '',
         names: new Map(),
         scores: null,

@@ -17,7 +17,10 @@ function roll(env: ToolEnv, config: RunConfig, policy: FakePolicy, count = ROWS)
     policy,
     env,
     {
-      tasks: Array.from({ length: count }, (_, luck) => ({ seed: trainTaskSeed(config.seed, 3, groups[luck]!), luck })),
+      tasks: Array.from({ length: count }, (_, environmentSeed) => ({
+        seed: trainTaskSeed(config.seed, 3, groups[environmentSeed]!),
+        environmentSeed,
+      })),
       groups,
       settings: envSettings(config),
       sampling: trainSampling(config, 3),
@@ -103,8 +106,8 @@ describe.each([
   it('replays: the action tokens of a row lead the environment through the same episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
-    for (const { row, seed, luck, view, stop } of rolled.episodes) {
-      const episode = env.reset(seed, envSettings(config), luck);
+    for (const { row, seed, environmentSeed, view, stop } of rolled.episodes) {
+      const episode = env.reset(seed, envSettings(config), environmentSeed);
       const tokens = read(rolled, env, row);
       const turns = rolled.episodes[row]!.turns;
       for (let turn = 1; turn <= turns; turn++) {
@@ -190,7 +193,7 @@ describe('a rollout', () => {
       policy,
       env,
       {
-        tasks: Array.from(groups, (seed) => ({ seed, luck: 50 + seed })),
+        tasks: Array.from(groups, (seed) => ({ seed, environmentSeed: 50 + seed })),
         groups,
         settings: envSettings(config),
         sampling: trainSampling(config, 1),

@@ -123,7 +123,7 @@ describe('seeds and counters', () => {
     expect(new Set([1, 2, 3, 4].map((seed) => evalTaskSeed(seed, 0))).size).toBe(4);
   });
 
-  it('luck is another number for every row, update and seed, and the same one again', () => {
+  it('the environment seed is another number for every row, update and seed, and the same one again', () => {
     const met = new Set<number>();
     for (const seed of [1, 2])
       for (const update of [1, 2, 3])

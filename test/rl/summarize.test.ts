@@ -33,7 +33,7 @@ function record() {
 }
 
 const EPISODE = {
-  ...{ seed: 1, luck: 1, question: '', names: new Map(), preferenceScore: null, scores: null },
+  ...{ seed: 1, environmentSeed: 1, question: '', names: new Map(), preferenceScore: null, scores: null },
   ...{ turns: 1, toolCalls: 0, invalidTurns: 0, waited: 0, success: false, stop: 'answered', reward: 0 },
 } as unknown as EpisodeView;
 const NOTHING = {

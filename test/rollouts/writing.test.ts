@@ -152,3 +152,12 @@ test('what the knobs did not measure is not in the file', () => {
   for (const [name, value] of changed)
     expect([name, value]).not.toEqual([name, DEFAULTS[name as keyof typeof DEFAULTS]]);
 });
+
+test('a line with a knob’s former name is read with the present one', async () => {
+  const [first] = batches;
+  const line = JSON.parse(ownLines(first!, vocabulary)[0]!) as Record<string, unknown>;
+  const { records } = await readAll([
+    fileOf('own.jsonl', JSON.stringify({ ...line, knobs: { ...(line['knobs'] as object), luck: 'group' } })),
+  ]);
+  expect(records[0]?.batch?.config.randomness).toBe('group');
+});

@@ -28,10 +28,10 @@ async function playing(steps = 120) {
     told.push(...tokens);
     return Promise.resolve(true);
   };
-  const play = new TaskPlay(writer, env, { asked: { seed: 7 }, luck: 5, steps });
+  const play = new TaskPlay(writer, env, { asked: { seed: 7 }, environmentSeed: 5, steps });
   await play.begin(onWrote);
   // the same task as the scripted expert plays it
-  const stepper = openEpisode({ env: env.env, settings: envSettings(env.config) }, { seed: 7, luck: 5 });
+  const stepper = openEpisode({ env: env.env, settings: envSettings(env.config) }, { seed: 7, environmentSeed: 5 });
   const expertTurn = () => {
     const ids = expert(stepper);
     for (const id of ids) stepper.take(id);

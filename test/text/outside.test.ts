@@ -157,7 +157,7 @@ it('an error that repeats an entity spelled as special tokens has those of the t
   const env = { ...createEnv(config, null, BYTES), maxTurnTokens: 400 };
   const table = { env, settings: envSettings(config), room: 2000 };
   const said = (entity: string) => {
-    const stepper = openEpisode(table, { seed: 1, luck: 1 });
+    const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
     const turn = `<tool_call>{"name":"search","arguments":{"entity":"${entity}","relation":"boss"}}</tool_call>`;
     const { mark, encode } = outsideText(BYTES.codec);
     const call = encode(turn.split(entity).join(mark(entity))); // spelled letter by letter

@@ -103,7 +103,7 @@ function makeExample(): BatchView {
     return {
       row,
       group: 0,
-      ...{ seed: 0, luck: 0 }, // nobody drew it
+      ...{ seed: 0, environmentSeed: 0 }, // nobody drew it
       question: `Find the number from 0 to ${RANGE - 1}.`,
       names: new Map(),
       scores: null,

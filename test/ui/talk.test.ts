@@ -74,7 +74,7 @@ test('what the run before still answers is not taken for what the new one says',
   expect(useTalk.getState().said).toEqual({});
 });
 
-test('each is played on with the task and the luck it was asked with, though another was asked in vain since', async () => {
+test('each is played on with the task and the environment seed it was asked with, though another was asked in vain since', async () => {
   useTalk.setState({ by: 'number', seed: 5 });
   void ask();
   const first = talkOf(await answerNext());
@@ -84,10 +84,10 @@ test('each is played on with the task and the luck it was asked with, though ano
   expect(useTalk.getState()).toMatchObject({ asking: false, problem: 'no such task' });
   void playOn({ voice: 'now', t: 9 }, 4);
   const onward = talkOf(await answerNext());
-  expect([onward.asked, onward.luck]).toEqual([{ seed: 5 }, first.luck]);
+  expect([onward.asked, onward.environmentSeed]).toEqual([{ seed: 5 }, first.environmentSeed]);
   void regenerate();
   const again = talkOf(await answerNext());
-  expect([again.asked, again.luck, again.script]).toEqual([{ seed: 5 }, first.luck, []]);
+  expect([again.asked, again.environmentSeed, again.script]).toEqual([{ seed: 5 }, first.environmentSeed, []]);
   expect(again.take).not.toBe(first.take);
 });
 
@@ -130,7 +130,12 @@ test('the task that was asked before training meets the same draws after it, unt
   void ask();
   const [begun, now] = [talkOf(await answerNext()), talkOf(await answerNext())];
   for (const each of [begun, now]) {
-    expect([each.asked, each.luck, each.take, each.script]).toEqual([before.asked, before.luck, before.take, []]);
+    expect([each.asked, each.environmentSeed, each.take, each.script]).toEqual([
+      before.asked,
+      before.environmentSeed,
+      before.take,
+      [],
+    ]);
   }
   expect([begun.voice, now.voice]).toEqual(['begun', 'now']);
   void regenerate();

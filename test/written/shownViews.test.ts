@@ -84,7 +84,7 @@ test('the board of tic-tac-toe is drawn as the moves leave it, in a rollout and 
   const speaking = { chatTokenizer: null, think: false };
   const env = writtenEnvironment(readDeclaration(source), await sandboxOf(source), speaking);
   const settings = envSettings(parseConfig({ env: 'your-environment' }));
-  const { view: played } = playExpert({ env, settings }, { seed: 3, luck: 3 });
+  const { view: played } = playExpert({ env, settings }, { seed: 3, environmentSeed: 3 });
   if (played.kind !== 'calls') throw new Error('it shows no calls');
   const board = /aria-label="([^"]*)"/.exec(renderToStaticMarkup(createElement(Calls, { view: played, turn: 0 })))?.[1];
   expect(renderToStaticMarkup(createElement(Calls, { view: { ...played, steps: [] }, turn: 0 }))).toContain(

@@ -106,7 +106,7 @@ describe('a person’s environment in words', () => {
     const grammar = env.grammar(true);
     for (let seed = 0; seed < 40; seed++) {
       for (const player of [expert, demonstrator(0.5, random(seed, Purpose.demonstration, 0))]) {
-        const { taken, written } = playOut(openEpisode(table, { seed, luck: seed }), player);
+        const { taken, written } = playOut(openEpisode(table, { seed, environmentSeed: seed }), player);
         expect(taken.every(({ valid }) => valid)).toBe(true);
         expect(written.length).toBeLessThanOrEqual(env.maxTokens);
         let state = env.reset(seed, settings).state;

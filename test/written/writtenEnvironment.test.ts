@@ -95,7 +95,7 @@ describe('an episode of a person’s environment', () => {
 
 test('the expert solves every task; a demonstrator who is right half the time makes well-formed calls and solves some', () => {
   const table = { env, settings };
-  const seeds = Array.from({ length: 40 }, (_, seed) => ({ seed, luck: seed }));
+  const seeds = Array.from({ length: 40 }, (_, seed) => ({ seed, environmentSeed: seed }));
   const played = (player: Parameters<typeof playOut>[1]) =>
     seeds.map((each) => playOut(openEpisode(table, each), player));
   expect(played(expert).every(({ success }) => success)).toBe(true);

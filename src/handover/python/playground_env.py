@@ -2,10 +2,10 @@
 
 `environment.json` beside this file says which environment it is and under which settings, and a row's `task` what is asked; both
 are data that the page wrote. The rules are written here by hand, and a test of the page holds them against its own, draw for draw:
-the same task, luck and words lead to the same observations, rewards and end.
+the same task, environment_seed and words lead to the same observations, rewards and end.
 
     rules = load_rules("environment.json")
-    episode = Episode(rules, task, luck=7)
+    episode = Episode(rules, task, environment_seed=7)
     while not episode.over:
         turn = episode.step(words_of_the_agent)   # up to </call>, </answer> or rules["maxTurnTokens"] words
         turn.observation                           # words, tags included; empty once it is over
@@ -51,7 +51,7 @@ def pcg4d(x: int, y: int, z: int, w: int) -> int:
 
 
 class Random:
-    """The stream of draws for (luck, turn, kind)."""
+    """The stream of draws for (environment_seed, turn, kind)."""
 
     def __init__(self, seed: int, a: int = 0, b: int = 0):
         self.key = (seed + PURPOSE_ENVIRONMENT * 0x9E3779B9) & MASK
@@ -141,10 +141,10 @@ class Turn:
 
 
 class Episode:
-    """One task from its first turn to its end. `luck` says what the dice give: tools that fail or are late, distractors."""
+    """One task from its first turn to its end. `environment_seed` says what the dice give: tools that fail or are late, distractors."""
 
-    def __init__(self, rules: dict, task: dict | str, luck: int = 0):
-        self.rules, self.luck = rules, luck
+    def __init__(self, rules: dict, task: dict | str, environment_seed: int = 0):
+        self.rules, self.environment_seed = rules, environment_seed
         task = json.loads(task) if isinstance(task, str) else task
         if task["kind"] not in TASKS:
             raise ValueError(f"Episode: got a task of kind {task['kind']}; want one of {', '.join(TASKS)}.")
@@ -164,7 +164,7 @@ class Episode:
         return sum(self.parts.values())
 
     def _dice(self, kind: int = 0) -> Random:
-        return Random(self.luck, self.turn, kind)
+        return Random(self.environment_seed, self.turn, kind)
 
     def step(self, words: list[str] | str) -> Turn:
         """Takes one turn. A mistake of the agent is data, never an exception."""

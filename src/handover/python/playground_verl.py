@@ -32,7 +32,7 @@ class PlaygroundTool(BaseTool):
     async def create(self, instance_id: str | None = None, **kwargs) -> tuple[str, ToolResponse]:
         instance_id = instance_id or uuid4().hex
         begin = kwargs["create_kwargs"]
-        self.episodes[instance_id] = Episode(RULES, begin["task"], begin["luck"])
+        self.episodes[instance_id] = Episode(RULES, begin["task"], begin["environment_seed"])
         return instance_id, ToolResponse()
 
     async def execute(self, instance_id: str, parameters: dict[str, Any], **kwargs) -> tuple[ToolResponse, float, dict]:
@@ -58,9 +58,9 @@ class PlaygroundAgentLoop(AgentLoopBase):
 
     async def run(self, sampling_params: dict[str, Any], **kwargs) -> AgentLoopOutput:
         row = kwargs["extra_info"]
-        own = RULES["luck"] == "own" and row["split"] == "train"
-        luck = random.getrandbits(32) if own else row["luck"]  # an evaluation meets the same dice each time
-        instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "luck": luck})
+        own = RULES["randomness"] == "own" and row["split"] == "train"
+        environment_seed = random.getrandbits(32) if own else row["environment_seed"]  # an evaluation meets the same dice each time
+        instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "environment_seed": environment_seed})
         try:
             return await self._play(instance, sampling_params, list(kwargs["raw_prompt"]))
         finally:
@@ -124,7 +124,7 @@ class PlaygroundAgentLoop(AgentLoopBase):
             metrics=AgentLoopMetrics(
                 generate_sequences=timing.get("generate_sequences", 0.0), tool_calls=timing.get("tool_calls", 0.0)
             ),
-            extra_fields={**fields, "turn_scores": scores, "tool_rewards": [], "played": played, "luck": episode.luck},
+            extra_fields={**fields, "turn_scores": scores, "tool_rewards": [], "played": played, "environment_seed": episode.environment_seed},
         )
 
 
@@ -139,8 +139,8 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw
 
 
 def replay(solution: str, row: dict) -> Episode:
-    """The episode that a text tells, observations in it left out; the dice are those of `luck`, which the text does not say."""
-    episode, words = Episode(RULES, row["task"], row.get("luck", 0)), solution.split()
+    """The episode that a text tells, observations in it left out; the dice are those of `environment_seed`, which the text does not say."""
+    episode, words = Episode(RULES, row["task"], row.get("environment_seed", 0)), solution.split()
     at = 0
     while at < len(words) and not episode.over:
         end = next((i for i in range(at, len(words)) if words[i] in CLOSERS), len(words) - 1) + 1

@@ -46,9 +46,9 @@ class Playground:
         self.episode: Episode | None = None
 
     def reset(self, extra_info: dict, **row) -> None:
-        own = RULES["luck"] == "own" and extra_info["split"] == "train"
-        luck = random.getrandbits(32) if own else extra_info["luck"]  # an evaluation meets the same dice each time
-        self.episode = Episode(RULES, extra_info["task"], luck)
+        own = RULES["randomness"] == "own" and extra_info["split"] == "train"
+        environment_seed = random.getrandbits(32) if own else extra_info["environment_seed"]  # an evaluation meets the same dice each time
+        self.episode = Episode(RULES, extra_info["task"], environment_seed)
 
     def turn(self, text: str) -> str:
         """

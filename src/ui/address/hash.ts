@@ -1,4 +1,4 @@
-import { DEFAULTS, FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { currentName, DEFAULTS, FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { KnobChange } from '../../config/knobChange.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
@@ -160,7 +160,8 @@ export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<s
   }
   const asked = new Map<string, string>();
   // a number may have a + (1e+3), no value has a space
-  for (const [name, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+  for (const [named, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    const name = currentName(named);
     const before = asked.get(name);
     if (before !== undefined && before !== text) {
       corrections.push(

@@ -1,4 +1,4 @@
-import { FIELDS, isFieldName } from '../../config/fields.ts';
+import { currentName, FIELDS, isFieldName } from '../../config/fields.ts';
 import type { KnobChange } from '../../config/knobChange.ts';
 import { knobText } from '../../config/knobText.ts';
 import { visible } from './addressText.ts';
@@ -27,7 +27,8 @@ export function readChanges(text: string, corrections: string[]): readonly KnobC
 }
 
 function readChange(part: string, corrections: string[]): KnobChange | null {
-  const [, update = '', step = '0', name = '', text = ''] = PARTS.exec(part) ?? [];
+  const [, update = '', step = '0', named = '', text = ''] = PARTS.exec(part) ?? [];
+  const name = currentName(named);
   const at = { update: Number(update), step: Number(step) };
   if (at.update < 1 || at.update > LARGEST || at.step > LARGEST) {
     corrections.push(`changes: ${visible(part)} isn’t an update (1 or more), a knob and a value. Ignored.`);

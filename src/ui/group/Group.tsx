@@ -137,7 +137,8 @@ function Lesson({ rewards, config }: LessonProps) {
       {compared.spread === null
         ? `Advantage = reward − ${compared.words}`
         : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), where the standard deviation divides by n − 1 and ε = 1e-6`}
-      {whitens(config) && ', then whitened over the batch'}.{isRandom(config) && ` ${RANDOMNESS_LESSONS[config.luck]}`}
+      {whitens(config) && ', then whitened over the batch'}.
+      {isRandom(config) && ` ${RANDOMNESS_LESSONS[config.randomness]}`}
     </p>
   );
 }

@@ -53,7 +53,7 @@ export function beginTask(): void {
   const { env, by, words, seed } = useTasks.getState();
   const asked: AskedTask = by === 'words' ? { words } : { seed };
   useTasks.setState({ typed: '' });
-  ask({ type: 'task', env, asked, luck: seed, steps: useModels.getState().steps }, true);
+  ask({ type: 'task', env, asked, environmentSeed: seed, steps: useModels.getState().steps }, true);
 }
 
 /** Has the model play so many turns. */

@@ -22,7 +22,7 @@ export interface AgentRecord {
 interface Game {
   readonly config: RunConfig | null; // null: no game has begun
   readonly seed: number; // of the task
-  readonly luck: number; // of the environment's dice
+  readonly environmentSeed: number; // of the environment's dice
   readonly tokens: readonly number[]; // written so far
   readonly table: GameState | null;
   readonly problem: string | null;
@@ -33,7 +33,7 @@ interface Game {
 export const useGame = create<Game>()(() => ({
   config: null,
   seed: 0,
-  luck: 0,
+  environmentSeed: 0,
   tokens: [],
   table: null,
   problem: null,
@@ -46,7 +46,7 @@ const anySeed = () => Math.floor(Math.random() * SEEDS);
 /** Begins a new random task with the knobs of the run, or with those set on the page if there is no run. */
 export function playNew(): void {
   const { applied, wanted } = useConfig.getState();
-  playTask({ config: applied ?? wanted, seed: anySeed(), luck: anySeed(), agent: null });
+  playTask({ config: applied ?? wanted, seed: anySeed(), environmentSeed: anySeed(), agent: null });
 }
 
 /** Whether the page shows a rollout of a run, so that its task can be played. False for a recording. */
@@ -63,7 +63,7 @@ export function playSelected(): void {
   playTask({
     config,
     seed: episode.seed,
-    luck: episode.luck,
+    environmentSeed: episode.environmentSeed,
     agent: {
       update: live.batch.update,
       solved: group.filter(({ success }) => success).length,
@@ -95,17 +95,17 @@ export function removeLastWord(): void {
 }
 
 /** Begins a given task. */
-export function playTask(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
+export function playTask(task: Pick<Game, 'config' | 'seed' | 'environmentSeed' | 'agent'>): void {
   useGame.setState({ ...task, table: null });
   send([]);
 }
 
 /** Asks the worker to play these tokens, followed by the typed turn if there is one. An answer that arrives after a newer request is ignored. */
 function send(tokens: readonly number[], typed?: string): void {
-  const { config, seed, luck } = useGame.getState();
+  const { config, seed, environmentSeed } = useGame.getState();
   if (!config) return;
   useGame.setState({ tokens, problem: null });
-  void play({ config, seed, luck, tokens, ...(typed !== undefined && { typed }) }).then((answer) => {
+  void play({ config, seed, environmentSeed, tokens, ...(typed !== undefined && { typed }) }).then((answer) => {
     if (useGame.getState().tokens !== tokens) return;
     if (answer.kind === 'play') useGame.setState({ table: answer, tokens: answer.tokens });
     else if (answer.kind === 'refused') {

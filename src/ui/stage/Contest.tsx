@@ -197,7 +197,7 @@ function nextRound(recording: Recording, config: RunConfig, own: boolean): void 
     if (table.played.stop !== null) void finish(table, recording, config, seed, own);
     else if (only !== undefined && more === undefined) write(only);
   });
-  playTask({ config, seed, luck: seed, agent: null });
+  playTask({ config, seed, environmentSeed: seed, agent: null });
 }
 
 /** Stops following the game: the contest is left. */

@@ -7,10 +7,10 @@ import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/** A task that was asked. The same `luck` gives the same random events in the environment, the same `take` the same draws of the agent. */
+/** A task that was asked. The same `environmentSeed` gives the same random events in the environment, the same `take` the same draws of the agent. */
 interface Asked {
   readonly task: AskedTask;
-  readonly luck: number;
+  readonly environmentSeed: number;
   readonly take: number;
 }
 
@@ -98,7 +98,7 @@ export function ask(): Promise<void> {
   const { by, words, seed, sampling } = useTalk.getState();
   const task = by === 'words' ? { words } : { seed };
   const again = last && JSON.stringify([last.asked.task, last.sampling]) === JSON.stringify([task, sampling]);
-  const asked = last && again ? last.asked : { task, luck: anySeed(), take: ++takes };
+  const asked = last && again ? last.asked : { task, environmentSeed: anySeed(), take: ++takes };
   last = { asked, sampling };
   return speak(asked, hasLearned() ? ['begun', 'now'] : ['now']);
 }
@@ -146,9 +146,9 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
   try {
     const said: Partial<Record<Voice, SpokenTurn>> = taken ? { ...useTalk.getState().said } : {};
     for (const voice of voices) {
-      const { task, luck, take } = asked;
+      const { task, environmentSeed, take } = asked;
       const script = taken?.script ?? [];
-      const told = await question({ kind: 'talk', asked: task, luck, script, voice, sampling, take });
+      const told = await question({ kind: 'talk', asked: task, environmentSeed, script, voice, sampling, take });
       if (own !== questions) return; // another task was asked meanwhile, or another run began
       const got = reply(told, 'talk');
       if (!got.ok) {

@@ -91,7 +91,7 @@ async function episodesOf(session: Session, config: RunConfig): Promise<Uint8Arr
       {
         tasks: Array.from({ length: EPISODES }, (_, i) => ({
           seed: evalTaskSeed(config.seed, i),
-          luck: evalTaskSeed(config.seed, i),
+          environmentSeed: evalTaskSeed(config.seed, i),
         })),
         groups: new Int32Array(EPISODES),
         settings: { ...envSettings(config), grammar },

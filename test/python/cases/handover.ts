@@ -79,7 +79,7 @@ for (const [name, own] of Object.entries(OWN)) {
     if (!rules) throw new Error(`${name} is not handed over.`);
     const lines = Array.from({ length: EPISODES / SETTINGS.length }, (_, i) => {
       const draw = random(41 + variant, Purpose.demonstration, i);
-      const seeds = { seed: 1000 * variant + i, luck: (77 * i + variant) >>> 0 };
+      const seeds = { seed: 1000 * variant + i, environmentSeed: (77 * i + variant) >>> 0 };
       const reset = i % 5 === 4 ? (env.splits.heldOut ?? env.splits.shifted).reset : env.reset;
       const begin = name === 'number-hunt' ? env.reset : reset;
       const stepper = openEpisode({ env, settings: envSettings(config), begin }, seeds);
@@ -88,7 +88,13 @@ for (const [name, own] of Object.entries(OWN)) {
       const words = (turn: number, role: Role) =>
         stepper.written.filter((t) => t.turn === turn && t.role === role).map(({ token }) => env.vocabulary[token]);
       return JSON.stringify({
-        ...{ task, luck: seeds.luck, stop: stepper.stop, success: stepper.success, parts: stepper.parts },
+        ...{
+          task,
+          environment_seed: seeds.environmentSeed,
+          stop: stepper.stop,
+          success: stepper.success,
+          parts: stepper.parts,
+        },
         turns: stepper.taken.map(({ turn, parts, valid, toolCall, waited }) => ({
           ...{ action: words(turn, Role.action), observation: words(turn, Role.observation) },
           ...{ parts, valid, toolCall, waited },

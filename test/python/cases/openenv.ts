@@ -59,7 +59,7 @@ async function play(address: string, file: string): Promise<void> {
     const own = played.filter(({ task }) => task.split === split);
     for (let at = 0; at < own.length; at += TOGETHER) {
       const batch = own.slice(at, at + TOGETHER);
-      const steppers = await openAll(tables(split), batch.map(({ task }) => ({ seed: task.index, luck: 0 }))); // prettier-ignore
+      const steppers = await openAll(tables(split), batch.map(({ task }) => ({ seed: task.index, environmentSeed: 0 }))); // prettier-ignore
       for (let turn = 0; steppers.some(({ stop }) => stop === null); turn++) {
         for (const [i, stepper] of steppers.entries()) {
           const move = batch[i]?.moves[turn];
@@ -76,7 +76,7 @@ async function play(address: string, file: string): Promise<void> {
   say({ episodes: played.length, test: Math.min(test.length, TOGETHER), turns });
 
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-  const begin = () => openAll(tables('train'), train.slice(0, 8).map(({ task }) => ({ seed: task.index, luck: 0 }))); // prettier-ignore
+  const begin = () => openAll(tables('train'), train.slice(0, 8).map(({ task }) => ({ seed: task.index, environmentSeed: 0 }))); // prettier-ignore
   const inTheMiddle = await begin();
   for (const [i, stepper] of inTheMiddle.entries()) for (const id of idsOf(train[i]!.moves[0]!)) stepper.take(id);
   say({ begun: inTheMiddle.length });

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { parseArguments } from '../src/cli/arguments.ts';
+import { parseConfig } from '../src/config/config.ts';
+import { DEFAULTS } from '../src/config/fields.ts';
+import { parseResult, RESULT_VERSION } from '../src/experiments/runResult.ts';
+import { readManifest } from '../src/runs/manifest.ts';
+import { parseSweep } from '../src/sweeps/sweepFile.ts';
+import { hashOf, readHash } from '../src/ui/address/hash.ts';
+
+// The knob `randomness` was called `luck` until 2026-11-26.
+
+test('a link with a knob’s former name means the knob, in its changes too, and is written with the present name', () => {
+  const { config, changes, corrections } = readHash('#/lab?v=2&luck=group&changes=3:luck:own');
+  expect([config.randomness, changes, corrections]).toEqual([
+    'group',
+    [{ update: 3, step: 0, set: { randomness: 'own' } }],
+    [],
+  ]);
+  expect(hashOf(config, 'lab', undefined, '', changes)).toMatch(/&randomness=group&.*&changes=3:randomness:own$/);
+});
+
+test('a stored run with a knob’s former name is read with the present one: its knobs, and its changes of knobs', () => {
+  const { randomness: _, ...others } = DEFAULTS;
+  const changes = [
+    { update: 3, step: 0, set: { luck: 'own' }, text: 'own' },
+    { update: 4, text: 'of an older page' },
+  ];
+  const kept = { id: 1, name: 'n', backend: { kind: 'cpu', adapter: 'x' }, started: '2026-11-21T00:00:00.000Z' };
+  const knobs = { ...others, luck: 'group' };
+  const read = readManifest({ ...kept, begun: knobs, config: knobs, changes, update: 4 });
+  expect(read.begun).toEqual({ ...DEFAULTS, randomness: 'group' });
+  expect(read.changes).toEqual([{ ...changes[0], set: { randomness: 'own' } }, changes[1]]);
+});
+
+test('an experiment’s result with a knob’s former name has the value under the present one', () => {
+  const { randomness: _, ...others } = DEFAULTS;
+  const result = {
+    ...{ version: RESULT_VERSION, experiment: 'e', arm: 'a', seed: 1, backend: 'cpu: x', skipped: 0, seconds: 1 },
+    ...{ config: { ...others, luck: 'group' }, metrics: {}, curve: [], heldOut: [], health: [] },
+  };
+  expect(parseResult(result)?.config).toEqual({ ...others, randomness: 'group' });
+});
+
+test('--set and the file of a sweep take a knob’s former name', () => {
+  expect(parseArguments(['--set', 'luck=group']).config.randomness).toBe('group');
+  const { search } = parseSweep('{ "preset": "bandit", "grid": { "luck": ["own", "group"] } }');
+  expect(search.kind === 'grid' && [...search.knobs]).toEqual([['randomness', ['own', 'group']]]);
+  expect(parseConfig({ luck: 'group' }).randomness).toBe('group');
+});
