@@ -149,7 +149,7 @@ export const FIELDS = {
   evalEvery: { label: 'Evaluate every', group: 'run', when: 'live', default: 10, min: 0, max: 10000, integer: true },
   evalTasks: { label: 'Evaluated tasks', group: 'run', when: 'next', default: 128, min: 1, max: 4096, integer: true },
   evaluation: { label: 'Evaluation plays', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
-  miEvery: { label: 'Mutual information every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
+  miEvery: { label: 'Measure mutual information every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
   kernels: { label: 'GPU kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', ...KERNEL_SET_NAMES] },
   storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },

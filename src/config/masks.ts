@@ -57,11 +57,11 @@ function recursionActs(c: RunConfig): boolean {
 /** Why one of the two switches does nothing; null where it acts, in at least one place that follows it. */
 export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
   const followers = NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
-  if (followers.length === 0) return 'all places where it acts are set under Expert';
+  if (followers.length === 0) return 'each place where it acts has a setting of its own in the group “Expert”';
   // turned off, it would act in all of them at once: one place can be idle only because another still is on
   const off = { ...c, [name]: 'off' };
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : `with ${c.estimator} observations can’t change an advantage, and they are neither rewarded nor in the loss`;
+    : `with ${c.estimator}, tokens of observations can’t change any advantage, and they get no reward and no loss`;
 }

@@ -7,7 +7,10 @@ export const PRESET_GROUPS = {
   search: { label: 'Search', doc: 'Look up facts, one after another.' },
   games: { label: 'Games', doc: 'Walk, push, choose, count: the games of RAGEN, a paper on RL for agents.' },
   text: { label: 'Text', doc: 'The same tasks as chats, with a small language model included in the page.' },
-  checkpoints: { label: 'Real checkpoints', doc: 'Train LoRA adapters for a language model that you open.' },
+  checkpoints: {
+    label: 'Real checkpoints',
+    doc: 'Open a language model and train a LoRA adapter, a small set of added weights.',
+  },
   failures: { label: 'Failures', doc: 'Runs that go wrong, and the signs to look for.' },
   comparisons: { label: 'Comparisons', doc: 'A preset from above with one change.' },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly doc: string }>>;
@@ -93,7 +96,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   bandit: {
     group: 'games',
-    learns: 'Learns that the risky arm pays more on average.',
+    learns: 'Learns which of two slot machines pays more on average.',
     doc: 'Choose between a safe arm, which pays 0.1, and a risky arm, which pays 1 in a quarter of the cases, from random weights. Switch “Divide by std” on and the agent settles for the safe arm. The risky arm mostly pays nothing, and dividing by the std makes that small loss count as much as the rare win.',
     result: {
       from: 'learning',
@@ -103,7 +106,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'Payoffs swapped: the arm whose name sounds safe is the risky one.',
+    learns: 'Payoffs swapped: the machine whose name sounds safe is the risky one.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
@@ -113,7 +116,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   calculator: {
     group: 'tools',
-    learns: 'Learns to use the first result in the second call.',
+    learns: 'Learns to use the result of its first calculation in the second.',
     doc: 'Work out two operations on numbers of two digits, with one call of the calculator for each. After the warm start the agent can call it, but mostly answers with the first result.',
     result: {
       from: 'learning',
@@ -123,7 +126,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   countdown: {
     group: 'games',
-    learns: 'Learns to make a number from two others in one turn.',
+    learns: 'Learns to reach a number with +, − or × of two others.',
     doc: 'Make a target out of two numbers in one turn. The right numbers with the wrong result earn a tenth of the reward.',
     result: {
       from: 'learning',
@@ -143,7 +146,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'number-hunt-text': {
     group: 'text',
-    learns: 'Learns to use the last observation, in text and JSON.',
+    learns: 'Learns to act on the tool’s last answer. It writes text and JSON.',
     doc: 'Number hunt for a language model, as a chat with the tool in JSON. The tokenizer has 1,024 tokens, made from bytes. Training starts from the small text model included in the page. That model ignores the last observation as often as the player it imitated. Each guess is rewarded for the numbers it rules out.',
     // processor time of sixty updates, evaluations included; seconds are from before episodes had room for all their turns
     result: {
@@ -162,7 +165,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'search-text': {
     group: 'text',
-    learns: 'Learns to look up twice, in text and JSON.',
+    learns: 'Learns to look up twice. It writes text and JSON.',
     doc: 'Multi-hop search in a chat: the same text model looks facts up in JSON and answers with a name.',
     // of seeds that nothing was tuned on: .89, .81, .46
     result: {
@@ -198,7 +201,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'number-hunt-ppo': {
     group: 'comparisons',
-    learns: 'Number hunt with a critic: credit token by token.',
+    learns: 'Number hunt with a critic, a second network that judges each token.',
     doc: 'Number hunt with PPO: a value head on the policy’s network gives each token its credit.',
     result: {
       from: 'journal',
@@ -236,7 +239,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'starpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with a critic and StarPO-S’s group filter and wider clip.',
+    learns: '“Break it” with a critic; alike groups are dropped, the clip is wider.',
     doc: 'The run that breaks (“Break it”), with RAGEN’s StarPO-S: PPO with a critic, the upper clip at 0.28 and no KL. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most, so the optimizer takes as many steps of the same size.',
     result: {
       from: 'echo-trap',
@@ -246,7 +249,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'grpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with StarPO-S’s group filter and wider clip, no critic.',
+    learns: '“Break it”, no critic; alike groups are dropped, the clip is wider.',
     doc: 'The run that breaks (“Break it”), with GRPO and the filter and clip of StarPO-S. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most.',
     result: {
       from: 'echo-trap',
@@ -256,7 +259,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   rlhf: {
     group: 'comparisons',
-    learns: 'Learns what a labeller likes. With a KL penalty it solves no less.',
+    learns: 'Learns what a labeller likes, and still solves as many tasks.',
     doc: 'No reward from the environment, only from a reward model trained on a labeller who likes effort. A KL penalty keeps the policy near the initial weights, so near rollouts the reward model knows.',
     result: {
       from: 'preferences',
@@ -266,7 +269,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'rlhf-hack': {
     group: 'failures',
-    learns: 'Learns to please the reward model and solves less.',
+    learns: 'Learns to please a learned judge, and solves fewer tasks.',
     doc: 'The reward comes only from a learned reward model, and there is no KL penalty. The reward model’s score goes up, the agent searches as often as it can, and it solves fewer tasks than at the start.',
     result: {
       from: 'preferences',
@@ -276,7 +279,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'noisy-hunt': {
     group: 'failures',
-    learns: 'A noisy tool. The success is with masks on; see the damage without.',
+    learns: 'The tool adds noise. With both masks on, the agent learns anyway.',
     doc: 'The tool wraps its word in six random ones. Switch both masks off to see how training on observations hurts.',
     // docs/journal/learning.md, which has the seeds one by one, as of the other results from the journal
     result: {

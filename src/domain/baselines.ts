@@ -2,7 +2,7 @@ import type { MetricName } from './metrics.ts';
 
 /** The baselines that a trained agent is compared with, each by a metric that is measured before the first update. Sorted by expected success, best first. */
 export const BASELINES = [
-  { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player; below 1 where chance decides' },
+  { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player, which also fails where luck matters' },
   { label: 'naive RAG', metric: 'eval/naive_rag', doc: 'answers from one search put into its prompt' },
   { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
   { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines without a model' },

@@ -7,7 +7,7 @@ export const METRICS = {
     label: 'Reward',
     unit: '',
     headline: true,
-    doc: 'Mean over rollouts of the summed reward, without the KL in the reward.',
+    doc: 'Mean total reward of a rollout, before any KL penalty in the reward.',
   },
   'rollout/success': {
     label: 'Training success',
@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of the next-token distribution, which the entropy bonus multiplies. It is taken over the tokens that entropy and KL count (by default those in the loss). They are aggregated as in the policy loss (verl): with token-mean over tokens, otherwise over rollouts. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It covers the tokens chosen for entropy and KL, by default those in the loss. They are averaged as the policy loss is (verl): over all tokens if “Aggregation” is token-mean, else first in each rollout. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
@@ -67,7 +67,7 @@ export const METRICS = {
     label: 'KL to old policy',
     unit: 'nats',
     headline: true,
-    doc: 'Mean of old − new log-probability over the tokens in the loss (k1; can be negative). A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
+    doc: 'How far this update has moved the policy: the old minus the new log-probability of a token, mean over the tokens in the loss. An estimate (k1) that can be negative. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',

@@ -3,7 +3,8 @@ import type { Experiment } from './experimentDefinition.ts';
 /** Which of the two masks matters, for an algorithm with a critic and for one without. */
 export const ablation: Experiment = {
   label: 'Mask ablation',
-  question: 'What changes if the tool’s words are in the loss (loss mask off) or get advantages (advantage mask off)?',
+  question:
+    'What changes if the agent is also trained on the tool’s words (loss mask off), or if they get advantages too (advantage mask off)?',
   doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss, they take a large part of every step. Everything but the masks is equal, including the starting weights of policy and critic.',
   shared: {
     env: 'number-hunt',

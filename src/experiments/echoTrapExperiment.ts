@@ -5,7 +5,7 @@ import type { Experiment } from './experimentDefinition.ts';
 export const echoTrap: Experiment = {
   label: 'Echo Trap',
   question:
-    'When do all rollouts become alike, whatever the map says? Does the lab’s monitor warn, and does StarPO-S prevent it?',
+    'In FrozenLake, when does the agent take the same path on every map? Does the lab warn of it, and does the method StarPO-S prevent it?',
   doc: 'The preset “Break it” with GRPO, and with PPO and a critic (RAGEN’s StarPO). Both run with and without the filter and the clip of StarPO-S. A filtered run takes as many steps of the same size, but plays four times as many rollouts. A column counts them.',
   shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
   arms: [

@@ -75,11 +75,11 @@ export function notes(table: Table): string[] {
   const all = new Set(plan.updates === null ? own : [plan.updates]);
   const [updates] = all;
   const long =
-    all.size === 1 && updates !== undefined ? `${updates} updates each` : 'each with the updates of its preset';
+    all.size === 1 && updates !== undefined ? `${updates} updates each` : 'each with as many updates as its preset has';
   const made = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
   const compared =
     made > 1
-      ? ` ${made} comparisons are made, so p is corrected for their number (Benjamini–Hochberg). “Cannot tell” stands where the corrected p is .05 or more.`
+      ? ` Of ${made} comparisons one may look good by chance, so p is corrected for their number (Benjamini–Hochberg). “Cannot tell” stands where the corrected p is .05 or more.`
       : ' “Cannot tell” stands where p is .05 or more. Fewer than six seeds never get below it.';
   return [
     ...(shipped > 0
@@ -88,7 +88,7 @@ export function notes(table: Table): string[] {
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p comes from an exact sign test, which leaves out seeds where both are equal. The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p says how often chance alone would give such a result. It comes from an exact sign test, which counts on how many seeds one side is better and leaves out ties. The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
   ];
 }
 

@@ -43,7 +43,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 494_032_768,
     bytes: 1.0e9,
     license: 'apache-2.0',
-    note: 'Can call tools: its chat template describes them.',
+    note: 'Was trained to call tools; its chat template has a place for their descriptions.',
   },
   {
     id: 'Qwen/Qwen3-0.6B',

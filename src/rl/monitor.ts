@@ -204,7 +204,7 @@ function fallenFrom(best: number | null, now: number | null): Evidence {
 /** Shown if input dependence is not measured: only that measure tells the trap from a run that has learned all it can. */
 const UNHEARD: Evidence = {
   sign: 'input',
-  text: 'Rollouts no longer differ. Whether turns still depend on what the agent reads has not been measured (“Mutual information every”), so this may be a run that has learned all it can.',
+  text: 'Rollouts no longer differ. Whether turns still depend on what the agent reads has not been measured (see “Measure mutual information every”), so this may be a run that has learned all it can.',
   alarming: false,
 };
 

@@ -37,7 +37,7 @@ test('Python is chosen, loaded at the press of Check and not before, checked, an
   await page.getByRole('combobox', { name: 'Language' }).selectOption('python');
   const editor = page.getByRole('textbox', { name: 'Environment, as Python' });
   await expect.poll(() => editor.innerText()).toContain('class HiddenWord:');
-  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has the tool guess');
+  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has one tool: guess');
   expect(await page.getByTestId('python-note').innerText()).toContain('6 MB');
   expect(brought()).toEqual([]);
   await page.getByRole('button', { name: 'Check', exact: true }).click();
@@ -78,7 +78,7 @@ test('a hostile file in Python reaches no server and no storage, and the page go
   await page
     .locator('.environment input[type="file"]')
     .setInputFiles({ name: 'attempts.py', mimeType: 'text/x-python', buffer: Buffer.from(source) });
-  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('Attempts has the tool look');
+  await expect.poll(() => page.getByTestId('reading').innerText()).toContain('Attempts has one tool: look');
   const before = await kept(page);
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   await verdict(page).waitFor({ timeout: 300_000 });

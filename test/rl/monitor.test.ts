@@ -145,7 +145,7 @@ describe('the Echo Trap monitor', () => {
         .at(-1)!
         .evidence.map(({ text }) => text)
         .join(' '),
-    ).toMatch(/Mutual information every/);
+    ).toMatch(/Measure mutual information every/);
   });
 
   test('success that rose and fell again while attempts grew alike is the Echo Trap, whatever is read', () => {

@@ -134,29 +134,29 @@ test('a result never says more than was measured: no interval without seeds enou
   if (!sure) throw new Error('it was measured');
   expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
     sure: 'too few seeds for an interval',
-    of: 'mean of 2 seeds',
+    of: 'mean of 2 training runs',
   });
   expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
     sure: 'the same on every seed',
-    of: 'mean of 8 seeds',
+    of: 'mean of 8 training runs',
   });
   expect(sure.high).toBeGreaterThan(1);
   expect(expected(sure)).toEqual({
     numbers: '18 % → 98 %',
     sure: '95 % interval 95 % to 100 %',
-    of: 'mean of 8 seeds',
+    of: 'mean of 8 training runs',
   });
 });
 
 test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {
   expect(timeWords('your-facts', null)).toBeNull();
-  expect(timeWords('calculator', null)?.text).toBe('15 s on another CPU');
+  expect(timeWords('calculator', null)?.text).toBe('15 s on our CPU');
   const { seconds: hunt } = PRESET_CARDS['number-hunt'].result ?? { seconds: NaN };
   // 160 updates of twice the time that they took where it was measured
   const here = { preset: 'number-hunt', secondsAnUpdate: (2 * hunt) / 160 } as const;
   expect(timeWords('calculator', here)?.text).toBe('about 30 s here');
   expect(timeWords('rlhf', here)?.text).toBe('about 5 min here');
-  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on another CPU');
+  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on our CPU');
 });
 
 test('arrows go from card to card: in order, and to the nearest of the row above or below, over shelves of other widths', () => {

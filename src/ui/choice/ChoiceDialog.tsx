@@ -44,8 +44,8 @@ export function ChoiceDialog() {
       onKeyDown={onKey}
     >
       <p className="soft">
-        On each card: an expert’s solution of one task, the success before → after training (in evaluation), and the
-        time of a run.
+        On each card: an expert’s solution of one task, success on evaluated tasks before → after training, and the time
+        of a run.
       </p>
       <p className="write-own">
         <a href="#/environment" onClick={() => useSelection.setState({ choosing: false })}>

@@ -16,7 +16,7 @@ export function expected(result: PresetResult): {
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
     sure: low === null || high === null ? (seeds > 2 ? 'the same on every seed' : 'too few seeds for an interval') : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
-    of: `mean of ${seeds} seeds`,
+    of: `mean of ${seeds} training runs`,
   };
 }
 
@@ -42,7 +42,7 @@ export function timeWords(
     const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;
     return { text: `about ${spent(measured * factor)} here`, hint };
   }
-  return { text: `${spent(measured)} on another CPU`, hint: 'Measured on the CPU backend, on two cores of a server; not on this machine.' }; // prettier-ignore
+  return { text: `${spent(measured)} on our CPU`, hint: 'Measured on the CPU backend, on two cores of a server. Your machine may be faster or slower.' }; // prettier-ignore
 }
 
 function spent(seconds: number): string {

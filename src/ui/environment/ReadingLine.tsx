@@ -19,7 +19,8 @@ export function ReadingLine() {
   return (
     <div className="reading soft stack" role="status" data-testid="reading">
       <p>
-        <b>{name}</b> {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has the tool' : 'has the tools'}{' '}
+        <b>{name}</b>{' '}
+        {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has one tool:' : `has ${tools.length} tools:`}{' '}
         <span className="mono">{list}</span>.{' '}
         {kept ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
       </p>

@@ -28,14 +28,14 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'getReward',
     python: 'get_reward',
-    doc: 'Returns the reward of the episode: a number, or several named numbers. The episode is solved if the number, or the first of several, is at least 1.',
+    doc: 'Returns the reward of the episode: a number, or its parts by name. The episode counts as solved if the number, or the first part, is at least 1.',
     snippet: 'getReward() {\n  return { solved: ${this.done ? 1 : 0} };\n}',
     pythonSnippet: 'def get_reward(self) -> dict:\n    return {"solved": ${1.0 if self.done else 0.0}}',
   },
   {
     label: 'expert',
     python: '_expert',
-    doc: 'Returns the next call of a good player. Training begins by imitating it, so it should use only what the agent has read.',
+    doc: 'Returns the next call of a good player. Training begins by imitating this player, so the player should use only what the agent has read.',
     snippet: "expert() {\n  return { tool: '${name}', arguments: { ${word}: ${this.secret} } };\n}",
     pythonSnippet: 'def _expert(self):\n    return "${name}", {"${word}": ${self.secret}}',
   },
@@ -56,14 +56,14 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Returns a short text that is the same whenever the state is the same. The check calls it; training doesn’t use it yet.',
+    doc: 'Returns a short name of the state: equal states have equal names. The check calls it; training doesn’t use it yet.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },
   {
     label: 'observe',
     python: '_observe',
-    doc: 'Returns a text that sums up the past turns, for an agent to read instead of them. The check calls it; training doesn’t use it yet.',
+    doc: 'Returns a summary of the past turns, which an agent can read in their place. The check calls it; training doesn’t use it yet.',
     snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
     pythonSnippet: 'def _observe(self, history) -> str:\n    return ${history[-1]["answer"] if history else ""}',
   },
@@ -98,7 +98,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'done',
     python: 'self.done',
-    doc: 'Set it to true to end the episode. It also ends after the last turn.',
+    doc: 'Set it to true to end the episode. The episode also ends after the last turn.',
     snippet: 'done = false;',
     pythonSnippet: '',
   },

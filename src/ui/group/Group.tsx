@@ -72,7 +72,7 @@ function SideBySide() {
       <Lesson rewards={rewards} config={config} />
       <p className="row quote shared" data-testid="shared">
         <span className="faint">
-          {alike ? `All ${columns.length} are identical:` : `All ${columns.length} begin with`}
+          {alike ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
         </span>{' '}
         <Beginning rollout={first.rollout} shared={shared} />
         {!alike && <span className="faint">The first token that differs is boxed.</span>}
@@ -175,7 +175,8 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       )}
       {beside && (
         <p className="faint" data-testid="column-beside">
-          For comparison only: the score {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          Not used here, for comparison: the score{' '}
+          {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />
           </span>
@@ -185,7 +186,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         {kept
           ? trained === null
             ? 'no token carries an advantage'
-            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ (agrees)' : ''}`
+            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ (as reckoned above)' : ''}`
           : 'not trained (filtered)'}
       </p>
     </>

@@ -47,7 +47,7 @@ export function ControlPanels() {
   useEffect(() => keepUnderPointer(scroll), []);
   return (
     <>
-      <div className="controls-legend" title="When a change of a knob acts">
+      <div className="controls-legend" title="When a changed knob takes effect">
         {Object.entries(BADGES).map(([when, { word, doc }]) => (
           <span key={when} className="badge" data-when={when} title={doc}>
             <Icon name={when as keyof typeof BADGES} /> {word}

@@ -52,7 +52,7 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
     ...(parameters === null ? [] : [`${count(parameters)} parameters`]),
     ...[counted(layers, 'layer'), `width ${width}`, counted(heads, 'head')],
     ...(kvHeads === heads ? [] : [`${kvHeads} of keys and values`]),
-    ...[`MLP ${ffn}`, tieEmbeddings === 'on' ? 'tied head' : 'head of its own'],
+    ...[`MLP ${ffn}`, tieEmbeddings === 'on' ? 'output and embedding share weights' : 'an output layer of its own'],
     ...(attentionBias === 'on' ? ['biases on q, k and v'] : []),
   ];
   const words =

@@ -285,7 +285,7 @@ function exact(words: readonly Word[], typed: string): Word | undefined {
 }
 
 function hint(typed: string, meant: Word | undefined, legal: number): string {
-  if (meant) return `Enter writes ${meant.text}. Until the turn ends, Backspace takes words back.`;
+  if (meant) return `Press Enter to write ${meant.text}. Backspace removes words of this turn.`;
   if (typed !== '') return `No allowed word begins with “${typed}”.`;
   return `${legal} words are allowed next. Type one and press Enter, or choose it.`;
 }

@@ -53,7 +53,7 @@ function Empty() {
       <p>
         {started
           ? 'The first update is still running.'
-          : 'Run one update to measure it on your machine. The recorded run that the page starts with was made on another machine.'}
+          : 'Run one update to measure the speed of your machine. The recorded run that the page starts with was made on another machine.'}
       </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>

@@ -75,8 +75,8 @@ const WORDS: Readonly<Record<string, string>> = {
   inspector: 'token panel',
   preset: 'preset menu',
   screens: 'other screens',
-  masks: 'mask knobs',
-  expert: 'mask knobs under Expert',
+  masks: 'the two mask switches',
+  expert: 'the knobs for masks in the group “Expert”',
 };
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
@@ -113,7 +113,7 @@ function ShareLink() {
       )}
       <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
       <fieldset>
-        <legend>For a class, hide</legend>
+        <legend>Hide from those who open the link, for example in a class</legend>
         {HIDEABLE.map((part) => (
           <label key={part}>
             <input

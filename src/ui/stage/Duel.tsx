@@ -184,8 +184,9 @@ function Details({
   return (
     <p className="duel-details">
       {chosen && 'This task was chosen because the agent plays it differently before and after training. '}
-      {success}, always with the likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}. A recorded run
-      of {name}, seed {begun.seed}. Hatched words: the tool wrote them, so the agent isn’t trained on them.
+      {success}, when the agent always takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+      A recorded run of {name}, seed {begun.seed}. Hatched words: the tool wrote them, so the agent isn’t trained on
+      them.
     </p>
   );
 }

@@ -35,7 +35,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
-  const summary = `In the last epoch, clipping stopped the push on ${clipped} of ${points.length} trained tokens with an advantage other than 0 (${percent(clipped / Math.max(1, points.length))}).`;
+  const summary = `${points.length} trained tokens have an advantage other than 0. Clipping kept ${clipped} of them (${percent(clipped / Math.max(1, points.length))}) from moving further in the last epoch.`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
@@ -66,9 +66,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       <figcaption>
         {summary}{' '}
         <span className="faint">
-          Shaded: where the clip stops the push. Squares: tokens clipped in the last epoch. The height is the ratio
-          after the update. The last optimizer step moves the ratio once more, so a dot can end in the shaded area, and
-          a square outside it.
+          Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
+          after the update divided by that before. Clipping acts in the shaded areas. It is decided before the last
+          optimizer step, which can still move a token into a shaded area or out of it.
         </span>
       </figcaption>
     </figure>

@@ -68,7 +68,7 @@ function BeforeAndAfter() {
     <div className="update-grid">
       <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
         <h2 className="line" id="changes-title">
-          Largest changes of probability {about && <span className="chip">update {about.batch.update}</span>}
+          Tokens whose probability changed most {about && <span className="chip">update {about.batch.update}</span>}
         </h2>
         {about && changes ? (
           <Changes source={about} changes={changes} />
@@ -84,7 +84,7 @@ function BeforeAndAfter() {
           ) : (
             <p className="empty">
               Choose a token in the list. You see how much of its change comes from each rollout and from the
-              optimizer’s momentum. What is left over is due to the curvature of the loss.
+              optimizer’s momentum. These parts are a first-order estimate, so they don’t add up exactly.
             </p>
           )}
         </section>

@@ -6,15 +6,15 @@ export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'What is a rollout?',
     text: [
-      'A language agent acts in a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens the policy didn’t draw. Then the agent continues. It gets a reward at the end, here also for calls that make progress.',
+      'A language agent acts in a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy. When the agent has finished a call, the tool answers with an observation: tokens that the policy didn’t draw. Then the agent continues. It gets a reward at the end and, in this environment, for each call that makes progress.',
       'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A grammar mask allows only tokens that make well-formed turns. A batch has several prompts, each rolled out several times. Rollouts of the same prompt differ only by chance, and the agent learns from that difference.',
     ],
-    formulas: ['token ~ softmax(logits / τ) over the words the grammar allows'],
+    formulas: ['token ~ softmax(logits / τ) over the words the grammar allows (τ: temperature)'],
     exercises: {
       drawn: {
         task: 'Count them',
         question:
-          'Take the eight rollouts of update 1 in the recording. What share of their tokens, prompts and observations included, did the agent draw?',
+          'Take the eight rollouts of update 1 in the recording. Count all their tokens, also those of prompts and observations. What share of them did the agent draw?',
         choices: { under: 'under a third', middle: 'a third to two thirds', over: 'over two thirds' },
         seen: 'Of {tokens:count} tokens the agent drew {drawn:count}, that is {share:percent}.',
         why: 'The rest is prompt and tool text. The agent reads it; training must not grade it.',

@@ -6,7 +6,7 @@ export const WORDS = {
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
-    'Watch a token, turn both masks off, take one update, see the tool’s words enter the loss, turn the masks on again. At the end of each step you see a number that your change moved.',
+    'Two masks keep the tool’s words out of training. Watch one token, turn both masks off, take one update and see what the tool’s words do to it. Then turn the masks on again. Each step ends with a number that your change moved.',
   storyStart: 'Begin in the lab',
   present: 'Present',
   print: 'Print',
