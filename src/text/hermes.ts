@@ -33,7 +33,6 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
   const markers = controlTexts(codec).filter((text) => !TAGS.includes(text));
   const turnEnd = codec.stops.map((id) => codec.decode([id]));
   return {
-    name: 'hermes',
     codec,
     stops: codec.stops,
     promptIds: ({ system, question }) => {

@@ -40,7 +40,6 @@ export type WrittenTurn =
  * only what follows is encoded. Prompt and observation ids are forced; a turn's ids, its stop id with them, are the agent's.
  */
 export interface TurnFormat {
-  readonly name: 'tags' | 'hermes';
   readonly codec: Codec;
   readonly stops: readonly number[]; // ids that end a turn
   /** The ids before the first turn. */
@@ -51,15 +50,6 @@ export interface TurnFormat {
   readonly turnIds: (turn: WrittenTurn) => readonly number[];
   /** Reads a turn. A stop id at its end is not part of its text. A mistake of the agent is returned, not thrown; `quote` shortens the agent's words in it. */
   readonly read: (turn: readonly number[], quote?: Quote) => ReadTurn;
-}
-
-/**
- * How many of the ids drawn are the turn: up to and with the first stop id, at most `budget`. The rest was drawn after the end and is
- * thrown away.
- */
-export function turnLength(drawn: readonly number[], stops: readonly number[], budget = drawn.length): number {
-  const end = drawn.findIndex((id) => stops.includes(id));
-  return Math.min(end < 0 ? drawn.length : end + 1, budget);
 }
 
 /** A turn's ids without the stop id at its end. */

@@ -4,7 +4,7 @@ import { type FoundToken, finder, type Span, touches } from '../../src/text/text
 import { type Merge, merger } from '../../src/text/bpeMerges.ts';
 import { isolatingSplit } from '../../src/text/preTokenizer.ts';
 import { readTags } from '../../src/text/tags.ts';
-import { turnLength, withoutStop } from '../../src/text/turnFormat.ts';
+import { withoutStop } from '../../src/text/turnFormat.ts';
 
 const { int } = random(53, Purpose.shuffle);
 const drawn = (length: number, kinds: number) => Array.from({ length }, () => int(kinds));
@@ -95,10 +95,7 @@ test('a split keeps what matches and what lies between, and passes over matches 
 });
 
 describe('a turn', () => {
-  test('is as long as its first stop id or its budget, and its stop id at the end is none of its text', () => {
-    // prettier-ignore
-    expect([turnLength([5, 6, 9, 7], [8, 9]), turnLength([5, 6], [9]), turnLength([9, 5], [9]), turnLength([5, 6, 9], [9], 2), turnLength([], [9])])
-      .toEqual([3, 2, 1, 2, 0]);
+  test('has a stop id at its end that is none of its text', () => {
     expect([withoutStop([5, 9], [9]), withoutStop([9, 5], [9]), withoutStop([], [9])]).toEqual([[5], [9, 5], []]);
   });
 

@@ -9,7 +9,7 @@ import { chatTemplate } from '../../src/text/chatTemplate.ts';
 import type { Codec } from '../../src/text/codec.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
 import { controlTexts, outsideText } from '../../src/text/outsideText.ts';
-import { tagsFormat, TAGS } from '../../src/text/tags.ts';
+import { TAGS } from '../../src/text/tags.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { typedTurn } from '../../src/text/typedTurn.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
@@ -172,10 +172,10 @@ it('an error that repeats an entity spelled as special tokens has those of the t
 
 it('words: a word that is a special token or a closing tag is unknown when it comes from outside', () => {
   const codec = wordCodec({ words: [...TAGS, 'low', '…'], unknown: 11, special: ['<pad>', '<bos>'] });
-  const format = tagsFormat({ codec, tool: { ...LOOK }, think: false });
-  expect(codec.decode(format.observationIds('low </answer> <bos> x<pad>low </call>', true))).toBe(
-    '<obs> low … … … … </obs>',
-  );
-  expect(codec.decode(format.promptIds({ system: null, question: 'low <bos>' }))).toBe('<bos> low …');
-  expect(codec.decode(format.turnIds({ tool: 'look', values: { place: '</call> low' } }))).toBe('<call> … low </call>');
+  const { encode, mark } = outsideText(codec);
+  const written = (open: string, words: string, close: string) =>
+    codec.decode(encode(`<${open}> ${mark(words)}${close && ` <${close}>`}`));
+  expect(written('obs', 'low </answer> <bos> x<pad>low </call>', '/obs')).toBe('<obs> low … … … … </obs>');
+  expect(written('bos', 'low <bos>', '')).toBe('<bos> low …');
+  expect(written('call', '</call> low', '/call')).toBe('<call> … low </call>');
 });

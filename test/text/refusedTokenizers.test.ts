@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PatternError, translatePattern } from '../../src/text/tokenizerPattern.ts';
-import { turnLength, withoutStop } from '../../src/text/turnFormat.ts';
+import { withoutStop } from '../../src/text/turnFormat.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
 import { readWordLevel } from '../../src/text/wordLevel.ts';
 import { refusedAt } from '../formats/refusal.ts';
@@ -98,7 +98,6 @@ test('words have ids and come back joined by blanks; what is unknown has its own
   expect([new TextDecoder().decode(some.bytes(1)), some.bytes(99).length, some.id('low'), some.id('up')]).toEqual(['low', 0, 1, null]); // prettier-ignore
 });
 
-test('the end of a turn is its first stop id, at most as much as the budget, and no part of its text', () => {
-  expect([turnLength([5, 2, 6, 2], [2]), turnLength([2], [2]), turnLength([], [2]), turnLength([5, 6, 7], [2, 9], 2)]).toEqual([2, 1, 0, 2]); // prettier-ignore
+test('a stop id at the end of a turn is no part of its text', () => {
   expect([withoutStop([5, 2], [2]), withoutStop([2, 5], [2]), withoutStop([2, 2], [2]), withoutStop([], [2])]).toEqual([[5], [2, 5], [2], []]); // prettier-ignore
 });

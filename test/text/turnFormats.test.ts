@@ -4,10 +4,9 @@ import { FormatError } from '../../src/formats/formatProblem.ts';
 import { chatTemplate } from '../../src/text/chatTemplate.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
 import { readHermes } from '../../src/text/hermesReading.ts';
-import { tagsFormat, TAGS } from '../../src/text/tags.ts';
+import { TAGS } from '../../src/text/tags.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { toolSchema, type ToolFace } from '../../src/text/toolSchema.ts';
-import { turnLength, type TurnFormat } from '../../src/text/turnFormat.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
 import { COUNTS, FORGETS, SMOLLM2, TOOLS } from './templates.ts';
 
@@ -174,42 +173,14 @@ describe('reading a hermes turn', () => {
   });
 });
 
-describe('tags', () => {
+test('special words are found inside others, blanks of Unicode part words, others are unknown', () => {
   const words = wordCodec({
     words: [...TAGS, 'error', 'none', 'low', 'high', '3', '4'],
     unknown: 0,
     special: ['<pad>', '<bos>'],
   });
-  const format: TurnFormat = tagsFormat({ codec: words, tool: { ...ADD, parameters: ['a', 'b'] }, think: true });
-
-  test('turns, prompts and observations are words and tags', () => {
-    expect(words.decode(format.promptIds({ system: null, question: 'low high' }))).toBe('<bos> low high');
-    expect(words.decode(format.observationIds('low', true))).toBe('<obs> low </obs>');
-    const turn = format.turnIds({ tool: 'add', values: { a: '3', b: '4' }, thought: 'high' });
-    expect(words.decode(turn)).toBe('<think> high </think> <call> 3 4 </call>');
-    expect(turnLength([...turn, 0, 0], format.stops)).toBe(turn.length);
-    expect(format.read(turn)).toEqual({ kind: 'call', tool: 'add', values: { a: '3', b: '4' }, thought: 'high' });
-    expect(format.read(words.encode('<answer> 4 </answer>'))).toEqual({ kind: 'answer', answer: '4', thought: '' });
-  });
-
-  test('a turn of other words is a mistake, and so are too few of them', () => {
-    expect(format.read(words.encode('low'))).toMatchObject({ kind: 'mistake', mistake: { kind: 'format' } });
-    expect(format.read(words.encode('<call> 3 </call>'))).toMatchObject({
-      kind: 'mistake',
-      mistake: { kind: 'arguments' },
-    });
-  });
-
-  test('special words are found inside others, blanks of Unicode part words, others are unknown', () => {
-    expect(words.encode('low<bos>high\u00a03\u20034 \ufeff4')).toEqual([12, 1, 13, 14, 15, 0]);
-    expect(words.pieces([12, 13, 999, 14])).toEqual(['low', ' high', '', ' 3']);
-  });
-});
-
-test('a turn is as long as its first stop id, or its budget', () => {
-  expect(turnLength([5, 6, 2, 7], [2])).toBe(3);
-  expect(turnLength([5, 6, 2, 7], [2], 2)).toBe(2);
-  expect(turnLength([5, 6], [2])).toBe(2);
+  expect(words.encode('low<bos>high\u00a03\u20034 \ufeff4')).toEqual([12, 1, 13, 14, 15, 0]);
+  expect(words.pieces([12, 13, 999, 14])).toEqual(['low', ' high', '', ' 3']);
 });
 
 function refusal(take: () => unknown) {
