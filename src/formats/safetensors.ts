@@ -2,6 +2,7 @@ import type { BlockFormat } from './blocks/blockFormat.ts';
 import { BF16, F16 } from './blocks/floats.ts';
 import { field, isRecord, type JsonRecord, readJson } from './jsonFile.ts';
 import { FormatError } from './formatProblem.ts';
+import { announced, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
 
 /** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
 export interface SafeTensor {
@@ -254,4 +255,18 @@ function widened(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
   const out = new Float32Array(buffer.byteLength / format.bytes);
   format.widen(out, new Uint8Array(buffer));
   return out;
+}
+
+/** A safetensors file of tensors that are read one after the other as it is written; `metadata` as Transformers asks for it. */
+export function safetensorsStream(
+  name: string,
+  tensors: readonly (StreamedTensor & { readonly dtype: string })[],
+): StreamedFile {
+  const header = safetensorsHeader(tensors, { format: 'pt' });
+  const bytes = tensors.reduce((sum, tensor) => sum + tensor.bytes, header.length);
+  const pieces = async function* () {
+    yield header;
+    for (const tensor of tensors) yield await announced(tensor);
+  };
+  return { name, bytes, pieces };
 }

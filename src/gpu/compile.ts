@@ -1,7 +1,6 @@
-import { SecondDevice } from './secondDevice.ts';
 import { FirstUse } from './firstUse.ts';
 import type { Gpu } from './device.ts';
-import type { PipelineEntry, Pipelines } from './pipelines.ts';
+import { type PipelineEntry, Pipelines } from './pipelines.ts';
 
 /** Software adapters with so many lanes compile at first use, in one thread a device (Mesa's; SwiftShader, with fewer, when a pipeline is made). */
 const LAZY_LANES = 8;
@@ -94,4 +93,44 @@ async function useOnce(
 async function settled(all: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(all);
   await Promise.all(all);
+}
+
+/**
+ * A second device that uses pipelines once, for the first one's good. Where a driver compiles at first use, in one thread a device,
+ * and devices share what it caches, two threads compile. Where they share nothing, nothing is lost but a thread's time.
+ */
+export class SecondDevice {
+  private readonly gpu: Gpu;
+  private readonly firstUse: FirstUse;
+  private readonly twins: ReadonlyMap<PipelineEntry, PipelineEntry>; // of the first device's entries
+
+  private constructor(gpu: Gpu, twins: ReadonlyMap<PipelineEntry, PipelineEntry>) {
+    this.gpu = gpu;
+    this.firstUse = new FirstUse(gpu);
+    this.twins = twins;
+  }
+
+  /** Opens a device beside `gpu` and makes pipelines of its entries there; null where there is no second device. */
+  static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<SecondDevice | null> {
+    const other = await gpu.another().catch(() => null);
+    if (!other) return null;
+    const pipelines = new Pipelines(other);
+    const making = entries.map(async (entry) => {
+      const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
+      twin.pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
+      return [entry, twin] as const;
+    });
+    return new SecondDevice(other, new Map(await Promise.all(making)));
+  }
+
+  /** Resolves when a pipeline was used, or cannot be. */
+  async use(entry: PipelineEntry): Promise<void> {
+    const twin = this.twins.get(entry);
+    if (twin?.pipeline) await this.firstUse.run(twin, twin.pipeline).catch(() => undefined);
+  }
+
+  /** Gives the device back. */
+  close(): void {
+    this.gpu.close();
+  }
 }

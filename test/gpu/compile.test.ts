@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SecondDevice } from '../../src/gpu/secondDevice.ts';
-import { compile } from '../../src/gpu/compile.ts';
+import { SecondDevice, compile } from '../../src/gpu/compile.ts';
 import { openGpu, type Gpu } from '../../src/gpu/device.ts';
 import { kernel } from '../../src/gpu/kernel.ts';
 import { rotary, swigluBackward, swigluForward } from '../../src/gpu/kernels/index.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { counted } from '../../src/ui/parts/countText.ts';
-import { arrow, change, perCent, points, probability, short } from '../../src/ui/parts/numberText.ts';
+import { counted, arrow, change, perCent, points, probability, short } from '../../src/ui/parts/numberText.ts';
 import { spanInWords } from '../../src/ui/profile/profileStore.ts';
 
 test('a change that is not 0 never reads as 0: what is small has two significant digits', () => {

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../formats/byteSource.ts';
-import { safetensorsStream } from '../../formats/safetensorsStream.ts';
+import { safetensorsStream } from '../../formats/safetensors.ts';
 import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { readConfig } from '../modelConfigFile.ts';

@@ -2,14 +2,13 @@ import { ENVIRONMENTS } from '../../config/environments.ts';
 import { visible } from '../../base/visible.ts';
 import { backendText } from '../../runs/run.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { count, bytes } from '../parts/numberText.ts';
+import { count, bytes, counted } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
 import { closeImport, continueImported, type Imported, useImport } from './importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
-import { counted } from '../parts/countText.ts';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
 export function ImportDialog() {

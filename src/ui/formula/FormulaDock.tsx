@@ -12,7 +12,7 @@ import { algorithmTitle } from '../knobs/algorithm.ts';
 import { BeforeAfterChange } from '../curves/BeforeAfterChange.tsx';
 import { knobText } from '../../config/knobText.ts';
 import { whole } from '../parts/numberText.ts';
-import { usesTouch } from '../parts/touchScreen.ts';
+import { usesTouch } from '../parts/breakpoints.ts';
 import { usePreview } from '../rollout/previewStore.ts';
 import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { live, useLive } from '../run/liveStore.ts';

@@ -1,8 +1,7 @@
 import type { FieldName, RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview, ObjectiveMeans } from '../../domain/batchPreview.ts';
-import { counted } from '../parts/countText.ts';
-import { percent, short, whole } from '../parts/numberText.ts';
+import { counted, percent, short, whole } from '../parts/numberText.ts';
 import { pushAt, passesOf } from '../rollout/push.ts';
 import { isClipped } from '../rollout/channels.ts';
 

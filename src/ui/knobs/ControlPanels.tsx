@@ -23,7 +23,7 @@ import { problemText } from '../../config/configProblem.ts';
 import { pendingRestart } from '../run/pendingKnobs.ts';
 import { idle } from '../../config/idle.ts';
 import { useFormula } from '../formula/formulaTarget.ts';
-import { counted } from '../parts/countText.ts';
+import { counted } from '../parts/numberText.ts';
 
 const FormulaDock = lazy(() => import('../formula/FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
 const Trainee = lazy(() => import('../models/Trainee.tsx').then((m) => ({ default: m.Trainee })));

@@ -11,7 +11,7 @@ import { useTitleParts } from '../shell/pageTitle.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
-import { beginTour } from '../tour/begin.ts';
+import { beginTour } from '../tour/offer.ts';
 import { useTakenLab, returnLab, keepExerciseRun } from './swapLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter, useExerciseRun } from './exerciseRun.ts';

@@ -1,7 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { counted } from '../parts/countText.ts';
-import { count, whole } from '../parts/numberText.ts';
+import { counted, count, whole } from '../parts/numberText.ts';
 
 /** What is known of a model beside its knobs; null: not yet. */
 export interface Known {

@@ -12,3 +12,6 @@ export const BREAKPOINTS = {
   wideDesk: '(width >= 1700px)',
   lowDesk: '(width > 860px) and (height < 800px)',
 } as const;
+
+/** Whether the page is used by touch: a phone's width, or a screen whose only pointer is a finger. */
+export const usesTouch = (): boolean => matchMedia(`${BREAKPOINTS.phone}, (hover: none) and (pointer: coarse)`).matches;

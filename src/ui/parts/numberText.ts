@@ -94,3 +94,6 @@ export function count(value: number | undefined): string {
   if (value >= 1e6) return `${short(value / 1e6)} M`;
   return value >= 1e4 ? `${short(value / 1e3)} k` : value.toLocaleString('en', { maximumFractionDigits: 0 });
 }
+
+/** A number with what it counts: `1 turn`, `2 turns`. */
+export const counted = (n: number, one: string, several = `${one}s`): string => `${n} ${n === 1 ? one : several}`;

@@ -1,8 +1,7 @@
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent } from 'react';
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted } from '../parts/countText.ts';
-import { short, percent } from '../parts/numberText.ts';
+import { counted, short, percent } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';

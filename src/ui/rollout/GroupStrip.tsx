@@ -1,7 +1,7 @@
 import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/currentRollout.ts';
-import { short, exact, signed } from '../parts/numberText.ts';
+import { short, exact, signed, counted } from '../parts/numberText.ts';
 import { live, useLive, type Session } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -12,7 +12,6 @@ import type { RunConfig } from '../../config/fields.ts';
 import { writtenAdvantage } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
 import { usesGroups, whitens } from '../../config/estimators.ts';
-import { counted } from '../parts/countText.ts';
 
 const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
 

@@ -15,7 +15,7 @@ import { shownSelection, pageAddress, sharedHash, readableAddress } from './shar
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { wordsOf } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
-import { counted } from '../parts/countText.ts';
+import { counted } from '../parts/numberText.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 import { download, fileName } from '../export/fileDownload.ts';
 import { pngOf, standAlone } from '../export/svg.ts';

@@ -1,8 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { currentRoute } from '../address/route.ts';
-import { counted } from '../parts/countText.ts';
-import { percent } from '../parts/numberText.ts';
+import { counted, percent } from '../parts/numberText.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 import { turnInView } from '../run/currentRollout.ts';
 import { live } from '../run/liveStore.ts';

@@ -1,7 +1,7 @@
 import { setSingleKeys, useSelection } from './selectionStore.ts';
 import { PLACE_LIST, SCREENS, type Screen } from '../address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { usesTouch } from '../parts/touchScreen.ts';
+import { usesTouch } from '../parts/breakpoints.ts';
 
 /** The keys of a place's views, and what they open. */
 const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {

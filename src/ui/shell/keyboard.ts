@@ -6,7 +6,7 @@ import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
 import { chooseChannel, selectRow, useSelection } from './selectionStore.ts';
 import { pause, run, step } from '../run/transport.ts';
-import { beginTour } from '../tour/begin.ts';
+import { beginTour } from '../tour/offer.ts';
 
 const toScreens = Object.fromEntries(
   SCREEN_LIST.flatMap(([route, { key }]) => (key ? [[key, () => location.assign(`#/${route}`)] as const] : [])),

@@ -4,7 +4,7 @@ import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/viewUpTo.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/countText.ts';
+import { counted } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { type SideResult, isOver, type Play, turnAt } from './play.ts';
 import { Token } from '../rollout/TokenView.tsx';

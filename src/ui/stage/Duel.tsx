@@ -4,8 +4,7 @@ import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts
 import type { Recording } from '../../runs/recording.ts';
 import { useConfig, edit } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/countText.ts';
-import { percent } from '../parts/numberText.ts';
+import { counted, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Board, outcome } from './Board.tsx';
 import { Contest } from './Contest.tsx';

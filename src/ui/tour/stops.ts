@@ -3,7 +3,7 @@ import { edit, useConfig } from '../knobs/configStore.ts';
 import { pointAtHardestPush } from '../learn/chapterActions.ts';
 import { hardestObservation } from '../learn/hardestObservation.ts';
 import type { StopId, TourTexts } from '../learn/texts/shape.ts';
-import { counted } from '../parts/countText.ts';
+import { counted } from '../parts/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
 import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';

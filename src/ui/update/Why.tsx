@@ -3,7 +3,7 @@ import type { Why as WhyAnswer, Why } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
 import { useAnswer, useLearned } from '../run/runAnswers.ts';
-import { arrow, change, exact } from '../parts/numberText.ts';
+import { arrow, change, exact, counted } from '../parts/numberText.ts';
 import type { Source } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { costWords, CostQuestion } from '../run/CostQuestion.tsx';
@@ -11,7 +11,6 @@ import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
 import { rolloutName } from './rolloutNames.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted } from '../parts/countText.ts';
 
 interface Subject extends Source {
   readonly t: number;
