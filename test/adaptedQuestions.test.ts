@@ -19,15 +19,11 @@ import { openBase } from '../src/speaking/openBase.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
+import { bareHost } from './bareHost.ts';
 
 let clock = 0;
 let tick = 0; // ms that each look at the clock takes
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => (clock += tick),
-  yieldToEvents: () => Promise.resolve(),
-};
+const host: Host = { ...bareHost, now: () => (clock += tick) };
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,
   estimator: 'reinforce', // rollouts of random weights are paid alike, from which groups would learn nothing

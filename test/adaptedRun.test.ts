@@ -12,19 +12,13 @@ import { bareRun } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { progressText } from '../src/runs/progressText.ts';
 import { Role } from '../src/domain/tokens.ts';
-import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { text } from './formats/gguf.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
+import { bareHost } from './bareHost.ts';
 
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,
   estimator: 'reinforce', // rollouts of random weights are paid alike, from which groups would learn nothing
@@ -41,7 +35,7 @@ const config = parseConfig({
 });
 const base = (name: string, file = tinyGguf()) => openBase(name, [{ path: name, source: bytesInMemory(name, file) }]);
 const open = async (from: Checkpoint | null = null, onEvent: (event: RunEvent) => void = () => undefined) =>
-  openSession(config, host, onEvent, null, from, await base('tiny.gguf'));
+  openSession(config, bareHost, onEvent, null, from, await base('tiny.gguf'));
 
 /** Types of the events on the way. */
 async function toUpdate(session: Session, last: number): Promise<readonly string[]> {
@@ -126,7 +120,7 @@ describe('a run beside a checkpoint', () => {
   it('imitates in steps of its training, and goes on from its folder in the middle of them to the bits of one that was not interrupted', async () => {
     const steps = { ...config, imitationSteps: 3 };
     const opened = async (from: Checkpoint | null) =>
-      openSession(steps, host, () => undefined, null, from, await base('tiny.gguf'));
+      openSession(steps, bareHost, () => undefined, null, from, await base('tiny.gguf'));
     const whole = await opened(null);
     expect((await whole.checkpoint()).networks.policy.steps).toBe(0); // it opens without
     const shown = async () => {
@@ -180,12 +174,12 @@ describe('a run beside a checkpoint', () => {
     const session = await open();
     const saved = await session.checkpoint();
     const from = (other: Awaited<ReturnType<typeof base>> | null) =>
-      openSession(config, host, () => undefined, null, saved, other);
+      openSession(config, bareHost, () => undefined, null, saved, other);
     await expect(from(null)).rejects.toThrow(/beside tiny\.gguf/);
     const other = await base('other.gguf', tinyGguf({ 'general.name': text('Other') }));
     await expect(from(other)).rejects.toThrow(/beside tiny\.gguf .*other\.gguf .* is another model/);
     (await from(await base('renamed.gguf'))).dispose();
-    await expect(openSession(config, host, () => undefined)).rejects.toThrow(/beside a language model/);
+    await expect(openSession(config, bareHost, () => undefined)).rejects.toThrow(/beside a language model/);
     session.dispose();
   });
 

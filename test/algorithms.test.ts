@@ -6,6 +6,7 @@ import { ConfigError, problemText } from '../src/config/configProblem.ts';
 import { FIELDS } from '../src/config/fields.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession, type Session } from '../src/session/session.ts';
+import { bareHost } from './bareHost.ts';
 
 const TINY = {
   backend: 'cpu',
@@ -22,16 +23,7 @@ const TINY = {
 };
 
 const open = (knobs: Record<string, unknown>) =>
-  openSession(
-    parseConfig({ ...TINY, ...knobs }),
-    {
-      gpu: undefined,
-      shippedFile: () => Promise.resolve(null),
-      now: () => 0,
-      yieldToEvents: () => Promise.resolve(),
-    },
-    () => undefined,
-  );
+  openSession(parseConfig({ ...TINY, ...knobs }), bareHost, () => undefined);
 
 /** Runs on for some updates; every number must be finite and no step skipped for want of it. */
 async function run(session: Session, from: number, updates: number) {

@@ -4,21 +4,15 @@ import { parseConfig } from '../src/config/config.ts';
 import type { Attempt } from '../src/domain/preferences.ts';
 import { openFallback } from '../src/worker/fallbackCheckpoint.ts';
 import type { RunEvent } from '../src/wire/events.ts';
-import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
+import { bareHost } from './bareHost.ts';
 
 const TINY = {
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu' },
 };
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const open = (knobs: Record<string, unknown>, from: Checkpoint | null = null) =>
-  openSession(parseConfig({ ...TINY, ...knobs }), host, () => undefined, null, from);
+  openSession(parseConfig({ ...TINY, ...knobs }), bareHost, () => undefined, null, from);
 
 /** Pulls to the end of an update and returns what was said on the way. */
 async function to(session: Session, update: number): Promise<RunEvent[]> {

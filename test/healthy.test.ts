@@ -1,22 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { Health } from '../src/domain/health.ts';
 import { openSession } from '../src/session/session.ts';
+import { shippingHost } from './shippingHost.ts';
 
 test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
   const run = { seed: 7, updates: 200, evalEvery: 0, evalTasks: 16, backend: 'cpu' };
-  const host = {
-    gpu: undefined,
-    shippedFile: async (name: string) => {
-      const { buffer, byteOffset, byteLength } = await readFile(`public/${name}`);
-      return buffer.slice(byteOffset, byteOffset + byteLength);
-    },
-    now: () => 0,
-    yieldToEvents: () => Promise.resolve(),
-  };
-  const session = await openSession(parseConfig({ ...PRESETS['number-hunt'].set, ...run }), host, () => undefined);
+  const session = await openSession(
+    parseConfig({ ...PRESETS['number-hunt'].set, ...run }),
+    shippingHost,
+    () => undefined,
+  );
   const heard: Health[] = [];
   for (let update = 0; update < 200;) {
     const next = await session.events.next();

@@ -5,25 +5,18 @@ import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import type { BatchView, RecordedRow } from '../src/domain/batch.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { learningMath } from '../src/rl/plainLearningMath.ts';
-import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { Role } from '../src/domain/tokens.ts';
+import { bareHost } from './bareHost.ts';
 
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, learningRate: 0.05, backend: 'cpu' },
   ...{ failureRate: 0.3, distractors: 1 }, // dice, so that a branch needs its rollout’s environment seed
 });
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
-
 /** Trains `updates` updates as the worker does, and calls `between` after every event. */
 async function trained(updates: number, between: (session: Session) => Promise<void> = () => Promise.resolve()) {
-  const session = await openSession(config, host, () => undefined);
+  const session = await openSession(config, bareHost, () => undefined);
   const batches: BatchView[] = [];
   const weights: Weights[] = []; // after each update, from 0
   for (;;) {

@@ -11,13 +11,8 @@ import { openBase } from '../src/speaking/openBase.ts';
 import { drawnAdapters, wholeOf } from './adapters/made.ts';
 import { text } from './formats/gguf.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
+import { bareHost } from './bareHost.ts';
 
-const host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,
   prompts: 1,
@@ -30,7 +25,7 @@ const placed = (name: string, bytes: Uint8Array) => [{ path: name, source: bytes
 it('a run and its GGUF file become one GGUF file with the merged weights, in halves half as large; another file is refused', async () => {
   const files = placed('tiny.gguf', tinyGguf());
   const base = await openBase('tiny.gguf', files);
-  const session = await openSession(config, host, () => undefined, null, null, base);
+  const session = await openSession(config, bareHost, () => undefined, null, null, base);
   const adapters = adapterConfig(config);
   const weights = drawnAdapters(base.model, adapters, 3);
   session.policy.writeWeights(weights);

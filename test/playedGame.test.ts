@@ -12,6 +12,7 @@ import { openSession } from '../src/session/session.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { factsFor } from './envs/factFiles.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
+import { bareHost } from './bareHost.ts';
 
 const ROWS = 24;
 
@@ -146,12 +147,7 @@ describe('the table', () => {
       ...{ width: 8, heads: 2, kvHeads: 2, ffn: 8, seed: 3 },
     });
     const run = async (between: () => void) => {
-      const host = {
-        gpu: undefined,
-        shippedFile: () => Promise.resolve(null),
-        now: () => 0,
-        yieldToEvents: () => Promise.resolve().then(between),
-      };
+      const host = { ...bareHost, yieldToEvents: () => Promise.resolve().then(between) };
       const session = await openSession(config, host, () => undefined);
       const metrics: Metrics[] = [];
       for await (const event of session.events) {

@@ -12,6 +12,7 @@ import { withUsedWords } from '../src/runs/usedWords.ts';
 import { openSession } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
+import { bareHost } from './bareHost.ts';
 
 test('a run beside a checkpoint is recorded with the words it says alone, and every token of it still says the same', async () => {
   const config = parseConfig({
@@ -20,10 +21,9 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
   });
   const log = new RunLog(bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config }));
   const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
-  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, yieldToEvents: () => Promise.resolve() }; // prettier-ignore
   const session = await openSession(
     config,
-    host,
+    bareHost,
     (event) => event.type === 'ready' && log.add(event),
     null,
     null,

@@ -5,29 +5,22 @@ import { MOST_CHANGES, replayable } from '../src/runs/change.ts';
 import { readCheckpoint, type Checkpoint } from '../src/runs/checkpoint.ts';
 import { bareRun, type Run } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
-import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { hashOf, NOTHING_SELECTED, readHash } from '../src/ui/address/hash.ts';
+import { bareHost } from './bareHost.ts';
 
 const begun = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 6, evalEvery: 3, evalTasks: 8, warmStart: 'none' },
   ...{ seed: 11, width: 8, heads: 2, kvHeads: 2, ffn: 8, backend: 'cpu' },
 });
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
-
 /** Opens a run and what is kept of it. */
 async function open(config: RunConfig, from: Checkpoint | null = null, saved?: Run) {
   const log = new RunLog(saved ?? bareRun({ id: 1, name: 'a run', started: '2026-11-26', begun: config }));
   const hear = (event: RunEvent) => {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
   };
-  const session = await openSession(config, host, hear, null, from);
+  const session = await openSession(config, bareHost, hear, null, from);
   return { session, log, hear };
 }
 type Opened = Awaited<ReturnType<typeof open>>;

@@ -14,20 +14,15 @@ import type { BackendInfo } from '../src/domain/backendInfo.ts';
 import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
+import { bareHost } from './bareHost.ts';
 
 const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };
-const bare: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const gpu = {} as GPU;
 // what a shipped file may hold: of the default shapes, and unlike the weights any run draws for itself
 const MODEL = modelConfig(parseConfig(tiny), createEnv(parseConfig(tiny)).vocabulary.length, false);
 const WEIGHTS = initialWeights(MODEL, 99);
 
-async function open(knobs: Record<string, unknown>, host: Host = bare) {
+async function open(knobs: Record<string, unknown>, host: Host = bareHost) {
   const events: RunEvent[] = [];
   const session = await openSession(parseConfig({ ...tiny, ...knobs }), host, (event) => events.push(event));
   return { session, events };
@@ -70,12 +65,12 @@ describe('a session', () => {
   it('takes the GPU where there is an adapter, and the CPU where none answers', async () => {
     const fake = fakePolicy(8, createEnv(parseConfig()).maxTokens, 1);
     const openGpuPolicy = () => Promise.resolve(fake);
-    const { session } = await open({}, { ...bare, gpu, openGpuPolicy });
+    const { session } = await open({}, { ...bareHost, gpu, openGpuPolicy });
     expect(session.policy).toBe(fake);
     const refused = () => Promise.reject(new NoGpuError('no adapter answers'));
-    const other = await open({}, { ...bare, gpu, openGpuPolicy: refused });
+    const other = await open({}, { ...bareHost, gpu, openGpuPolicy: refused });
     expect(other.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'no adapter answers' });
-    const forced = await open({ backend: 'cpu' }, { ...bare, gpu, openGpuPolicy });
+    const forced = await open({ backend: 'cpu' }, { ...bareHost, gpu, openGpuPolicy });
     expect(forced.session.policy.backend).toMatchObject({ kind: 'cpu', reason: '' });
   });
 
@@ -87,7 +82,7 @@ describe('a session', () => {
       return Promise.resolve(fake);
     };
     const choosing = (kind: 'gpu' | 'cpu'): Host => ({
-      ...bare,
+      ...bareHost,
       gpu,
       openGpuPolicy,
       chooseBackend: () => Promise.resolve({ kind, reason: `${kind} is faster` }),
@@ -111,8 +106,8 @@ describe('a session', () => {
       await expect(open({ backend: asked, storage: 'f16' })).rejects.toMatchObject(refused);
     }
     const tooLarge = () => Promise.reject(new BackendError('too large', 'make width smaller', ['width']));
-    await expect(open({}, { ...bare, gpu, openGpuPolicy: tooLarge })).rejects.toThrow('too large');
-    await expect(openSession({ ...parseConfig(tiny), heads: 3 }, bare, () => undefined)).rejects.toThrow(/heads/);
+    await expect(open({}, { ...bareHost, gpu, openGpuPolicy: tooLarge })).rejects.toThrow('too large');
+    await expect(openSession({ ...parseConfig(tiny), heads: 3 }, bareHost, () => undefined)).rejects.toThrow(/heads/);
   });
 
   it('begins from a shipped file that fits, and imitates when there is none', async () => {
@@ -121,16 +116,16 @@ describe('a session', () => {
       asked.push(file);
       return Promise.resolve(weightsFileOf(MODEL, WEIGHTS));
     };
-    const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedFile });
+    const { session } = await open({ warmStart: 'shipped' }, { ...bareHost, shippedFile });
     expect(asked).toEqual(['warm/number-hunt-16-d32-l2-h4-4-f96.safetensors']);
     const begun = async ({ policy }: Session) => (await policy.readState()).policy.weights;
     const shipped = await begun(session);
     for (const [name, tensor] of WEIGHTS) expect(shipped.get(name), name).toEqual(tensor);
-    const random = await begun((await open({ warmStart: 'none' }, { ...bare, shippedFile })).session);
+    const random = await begun((await open({ warmStart: 'none' }, { ...bareHost, shippedFile })).session);
     expect(random.get('model.embed_tokens.weight')).not.toEqual(WEIGHTS.get('model.embed_tokens.weight'));
     expect(asked).toHaveLength(1);
     const small = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1, prompts: 1 };
-    const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedFile });
+    const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bareHost, shippedFile });
     expect(asked).toHaveLength(1);
     expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
   });
@@ -140,7 +135,7 @@ describe('a session', () => {
     const begun = async (rate: number) => {
       const shipped = new Map([...WEIGHTS].map(([name, tensor]) => [name, tensor.map((x) => x * rate)]));
       const shippedFile = () => Promise.resolve(weightsFileOf(MODEL, shipped));
-      const { session, events } = await open(continued, { ...bare, shippedFile });
+      const { session, events } = await open(continued, { ...bareHost, shippedFile });
       expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 2, total: 2 });
       const { weights } = (await session.policy.readState()).policy;
       session.dispose();
@@ -161,7 +156,7 @@ describe('a session', () => {
     const { session } =
       warmStart === 'train'
         ? await open({ ...knobs, ...narrow })
-        : await open(knobs, { ...bare, shippedFile: () => Promise.resolve(weightsFileOf(MODEL, WEIGHTS)) });
+        : await open(knobs, { ...bareHost, shippedFile: () => Promise.resolve(weightsFileOf(MODEL, WEIGHTS)) });
     const penalty = async (update: number) => {
       for (;;) {
         const { value } = (await session.events.next()) as { value: RunEvent };
@@ -177,11 +172,11 @@ describe('a session', () => {
   it('asks about the facts that are shipped, or those it is given, and says what is missing', async () => {
     const csv = new TextEncoder().encode('a,r,b\nb,s,c\nc,t,d\nd,r,e\ne,s,f\nf,t,a');
     const shippedFile = (path: string) => Promise.resolve(path === 'worlds/countries.csv' ? csv.buffer : null);
-    const { session } = await open({ env: 'world-facts', names: 'own' }, { ...bare, shippedFile });
+    const { session } = await open({ env: 'world-facts', names: 'own' }, { ...bareHost, shippedFile });
     expect(session.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(6);
     const { facts } = parseFacts('three.csv', 'a,r,b\nb,s,c\nc,t,d');
     const config = parseConfig({ ...tiny, env: 'your-facts', names: 'own' });
-    const own = await openSession(config, bare, () => undefined, facts);
+    const own = await openSession(config, bareHost, () => undefined, facts);
     expect(own.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(4);
     await expect(open({ env: 'your-facts' })).rejects.toThrow(/there are none\. Give a CSV file/);
   });
@@ -192,7 +187,7 @@ describe('a session', () => {
       told.push([spec, options]);
       return Promise.resolve(fakePolicy(8, createEnv(parseConfig()).maxTokens, 1));
     };
-    const host = { ...bare, gpu, openGpuPolicy };
+    const host = { ...bareHost, gpu, openGpuPolicy };
     const { events } = await open({ critic: 'shared', estimator: 'gae' }, host);
     await open({ kernels: 'safe', critic: 'none' }, host);
     await open({ kernels: 'shared' }, host);
@@ -219,7 +214,7 @@ describe('a session', () => {
       const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;
       return Promise.resolve(Object.assign(policy, { backend: { ...policy.backend, kind: 'gpu' as const, kernels } }));
     };
-    const host = { ...bare, gpu, openGpuPolicy: onGpu };
+    const host = { ...bareHost, gpu, openGpuPolicy: onGpu };
     const saved = await (await open({}, host)).session.checkpoint();
     expect(saved.kernels).toBe('shared');
     const config = parseConfig({ ...tiny });
@@ -242,7 +237,7 @@ describe('a session', () => {
     await expect(open({ backend: 'gpu' })).rejects.toMatchObject({
       hint: expect.stringMatching(/Set backend to auto or cpu/) as string,
     });
-    const damaged = { ...bare, shippedFile: () => Promise.resolve(new ArrayBuffer(40)) };
+    const damaged = { ...bareHost, shippedFile: () => Promise.resolve(new ArrayBuffer(40)) };
     await expect(open({ warmStart: 'shipped' }, damaged)).rejects.toThrow(
       /^warm\/number-hunt-16-d32-l2-h4-4-f96\.safetensors: .+ Fetch it anew, or set warmStart to train\.$/,
     );

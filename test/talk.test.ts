@@ -9,23 +9,17 @@ import { expert, playOut } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { ownLines } from '../src/rollouts/writeOwn.ts';
 import { openSession, type Session } from '../src/session/session.ts';
-import type { Host } from '../src/session/host.ts';
 import type { Question } from '../src/wire/questions.ts';
 import { channelValue } from '../src/ui/rollout/channels.ts';
 import { factsFor } from './envs/factFiles.ts';
+import { bareHost } from './bareHost.ts';
 
 const tiny = { layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, backend: 'cpu', warmStart: 'none' };
 const small = { ...tiny, prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, seed: 7 };
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const sampling: TalkSampling = { temperature: 1, topK: 0, topP: 1, greedy: false };
 
 async function open(config: RunConfig, updates = 0): Promise<Session> {
-  const session = await openSession(config, host, () => undefined);
+  const session = await openSession(config, bareHost, () => undefined);
   for (let at = -1; at < updates;) {
     const next = await session.events.next();
     if (next.done === true || next.value.type !== 'metrics') continue;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
@@ -14,16 +13,8 @@ import { expert } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { codecFromTokenizerJson } from '../src/text/tokenizerFile.ts';
 import { servesBytes } from './text/bytesTokenizer.ts';
+import { shippingHost } from './shippingHost.ts';
 
-const host: Host = {
-  gpu: undefined,
-  shippedFile: async (path) => {
-    const { buffer, byteOffset, byteLength } = await readFile(new URL(`../public/${path}`, import.meta.url));
-    return buffer.slice(byteOffset, byteOffset + byteLength);
-  },
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 // few rows: what the weights can do does not depend on how many play at once
 const small = { backend: 'cpu', prompts: 8, groupSize: 2, minibatches: 2, evalTasks: 16, seed: 77 } as const;
 
@@ -31,7 +22,7 @@ describe('the shipped text model', () => {
   it.each(['number-hunt-text', 'calculator-text', 'search-text'] as const)(
     'is what %s begins from: it writes turns that are well formed, solves some of the tasks and leaves most to learn',
     async (preset) => {
-      const session = await openSession(parseConfig({ ...PRESETS[preset].set, ...small }), host, (event) => {
+      const session = await openSession(parseConfig({ ...PRESETS[preset].set, ...small }), shippingHost, (event) => {
         if (event.type === 'phase') expect(event.phase).toBe('compiling'); // nothing is imitated here
       });
       const { 'eval/success': success = 0, 'eval/score': score = 0 } = await session.evaluate();
@@ -44,7 +35,8 @@ describe('the shipped text model', () => {
   );
 
   it('is no larger than a page may bring, and its tokenizer is the one that its size says', async () => {
-    const bytes = async (name: string) => new Uint8Array((await host.shippedFile(`${TEXT_AGENT}/${name}`)) ?? []);
+    const bytes = async (name: string) =>
+      new Uint8Array((await shippingHost.shippedFile(`${TEXT_AGENT}/${name}`)) ?? []);
     expect((await bytes('model.safetensors')).length).toBeLessThan(6e6);
     const config = JSON.parse(new TextDecoder().decode(await bytes('config.json'))) as { vocab_size: number };
     expect(codecFromTokenizerJson(await bytes('tokenizer.json')).size).toBe(config.vocab_size);
@@ -63,7 +55,7 @@ describe('a run in text', () => {
     maxTurns: 2,
     critic: 'none',
   };
-  const bare: Host = { ...host, shippedFile: servesBytes };
+  const bare: Host = { ...shippingHost, shippedFile: servesBytes };
 
   it('says its tokens as they print, and begins with random weights where the shipped model is of another size', async () => {
     const session = await openSession(parseConfig({ ...tiny, warmStart: 'none' }), bare, () => undefined);
@@ -108,7 +100,7 @@ describe('the table where people play in text', () => {
   const task = { config, seed: 5, environmentSeed: 3 };
 
   async function laid() {
-    const chatTokenizer = await chatTokenizerOf(config, null, host);
+    const chatTokenizer = await chatTokenizerOf(config, null, shippingHost);
     if (!chatTokenizer) throw new Error('the preset speaks text');
     const env = createEnv(config, null, chatTokenizer);
     const stepper = openEpisode({ env, settings: envSettings(config) }, task);

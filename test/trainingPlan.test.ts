@@ -10,28 +10,23 @@ import { checkFits, trainingPlan } from '../src/session/trainingMemory.ts';
 import { openBase } from '../src/speaking/openBase.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
+import { bareHost } from './bareHost.ts';
 
-const host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
 const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, prompts: 4, groupSize: 4, adapterRank: 8 });
 const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
 const envOf = async (knobs: typeof config) =>
-  (await openEnvironment(knobs, { facts: null, chatTokenizer: null, base }, host)).env;
+  (await openEnvironment(knobs, { facts: null, chatTokenizer: null, base }, bareHost)).env;
 
 it('a run reserves what was planned for it, and more with more rows and a higher rank', async () => {
   const small = { ...config, prompts: 1, groupSize: 2, imitationSteps: 1 };
-  const plan = await plannedTraining(small, base, host);
+  const plan = await plannedTraining(small, base, bareHost);
   const told: RunEvent[] = [];
-  (await openSession(small, host, (event) => told.push(event), null, null, base)).dispose();
+  (await openSession(small, bareHost, (event) => told.push(event), null, null, base)).dispose();
   const ready = told.find((event) => event.type === 'ready');
   expect(ready?.memoryBytes).toBe(plan.bytes);
   expect(plan.parts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.bytes);
-  expect((await plannedTraining({ ...small, groupSize: 3 }, base, host)).bytes).toBeGreaterThan(plan.bytes);
-  expect((await plannedTraining({ ...small, adapterRank: 9 }, base, host)).bytes).toBeGreaterThan(plan.bytes);
+  expect((await plannedTraining({ ...small, groupSize: 3 }, base, bareHost)).bytes).toBeGreaterThan(plan.bytes);
+  expect((await plannedTraining({ ...small, adapterRank: 9 }, base, bareHost)).bytes).toBeGreaterThan(plan.bytes);
 });
 
 it('one that does not fit names, for each knob that would do alone, the largest value that does', async () => {

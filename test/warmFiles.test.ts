@@ -1,24 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { SHIPPED_FILES, warmFile } from '../src/rl/warmFiles.ts';
-import type { Host } from '../src/session/host.ts';
 import { openSession } from '../src/session/session.ts';
-
-const host: Host = {
-  gpu: undefined,
-  shippedFile: async (path) => {
-    const { buffer, byteOffset, byteLength } = await readFile(new URL(`../public/${path}`, import.meta.url));
-    return buffer.slice(byteOffset, byteOffset + byteLength);
-  },
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
+import { shippingHost } from './shippingHost.ts';
 
 async function base(preset: keyof typeof PRESETS) {
   const config = parseConfig({ ...PRESETS[preset].set, backend: 'cpu', evalTasks: 512, seed: 77 });
-  const session = await openSession(config, host, (event) => {
+  const session = await openSession(config, shippingHost, (event) => {
     if (event.type === 'phase') expect(event.phase).toBe('compiling'); // nothing is imitated here
   });
   return session.evaluate();

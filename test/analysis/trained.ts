@@ -2,15 +2,8 @@ import type { RunConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import type { BatchView, RecordedRow } from '../../src/domain/batch.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
-import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-
-const host: Host = {
-  gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
+import { bareHost } from '../bareHost.ts';
 
 /** A run, with its batches and the weights after each of its updates, from 0. */
 export interface Trained {
@@ -25,7 +18,7 @@ export async function trained(
   updates: number,
   between: (session: Session, batch: BatchView) => Promise<void> = () => Promise.resolve(),
 ): Promise<Trained> {
-  const session = await openSession(config, host, () => undefined);
+  const session = await openSession(config, bareHost, () => undefined);
   const batches: BatchView[] = [];
   const weights: Weights[] = [];
   while (weights.length <= updates) {

@@ -7,6 +7,7 @@ import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { servesBytes } from '../text/bytesTokenizer.ts';
+import { bareHost } from '../bareHost.ts';
 
 /** Runs small enough for a unit test. */
 export const TINY = {
@@ -14,12 +15,7 @@ export const TINY = {
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu' },
 };
 
-const host: Host = {
-  gpu: undefined,
-  shippedFile: servesBytes,
-  now: () => 0,
-  yieldToEvents: () => Promise.resolve(),
-};
+const host: Host = { ...bareHost, shippedFile: servesBytes };
 
 /** A run under way: its session, and what a log makes of its events. */
 export interface Running {

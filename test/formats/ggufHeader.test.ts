@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { decodeGgufHeader, readGgufHeader } from '../../src/formats/ggufHeader.ts';
-import { FormatError } from '../../src/formats/formatProblem.ts';
 import { damage, damaged } from '../damage.ts';
 import { ggufFile, i32s, text, texts, type Typed, u32 } from './gguf.ts';
+import { firstProblem } from './refusal.ts';
 
 const KEYS: Readonly<Record<string, Typed>> = {
   'general.architecture': text('llama'),
@@ -146,13 +146,5 @@ test('of 2,000 headers with a few bytes changed, each is read or refused with fi
   expect(refused).toBeGreaterThan(800); // the rest changed letters and numbers that may be anything
 });
 
-/** What the reader said of these bytes; null where it took them. Any other exception is thrown on. */
-function refusal(bytes: Uint8Array) {
-  try {
-    decodeGgufHeader('tiny.gguf', bytes);
-    return null;
-  } catch (error) {
-    if (error instanceof FormatError) return error.problems[0];
-    throw error;
-  }
-}
+/** What the reader said of these bytes; null where it took them. */
+const refusal = (bytes: Uint8Array) => firstProblem(() => decodeGgufHeader('tiny.gguf', bytes));

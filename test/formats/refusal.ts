@@ -21,3 +21,14 @@ export async function refusedAt(read: () => unknown): Promise<string> {
   expect(problems).toHaveLength(1);
   return problems.map(({ place, got }) => `${place}: ${got}`).join('');
 }
+
+/** The first problem that `take` ends in, at once; null where it took all. Any other exception is thrown on. */
+export function firstProblem(take: () => unknown): FormatProblem | null {
+  try {
+    take();
+    return null;
+  } catch (error) {
+    if (error instanceof FormatError) return error.problems[0] ?? null;
+    throw error;
+  }
+}

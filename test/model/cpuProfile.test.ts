@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { openSession } from '../../src/session/session.ts';
+import { bareHost } from '../bareHost.ts';
 
 test('the CPU backend counts and times its kernels from tally on', async () => {
   const tiny = { prompts: 2, groupSize: 2, minibatches: 1, updates: 2, evalEvery: 0, evalTasks: 4, warmStart: 'none' };
   let at = 0;
-  const host = {
-    gpu: undefined,
-    shippedFile: () => Promise.resolve(null),
-    now: () => (at += 1),
-    yieldToEvents: () => Promise.resolve(),
-  };
+  const host = { ...bareHost, now: () => (at += 1) };
   const { events, policy } = await openSession(parseConfig({ ...tiny, backend: 'cpu' }), host, () => undefined);
   for await (const event of events) {
     if (event.type === 'metrics' && event.update === 0) policy.tally(host.now);

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../src/wire/events.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
+import { bareHost } from '../bareHost.ts';
 
 const TINY = {
   backend: 'cpu',
@@ -28,16 +29,7 @@ const TINY = {
 
 /** The batch and the numbers of the second update: the first has a critic that says 0 everywhere. */
 async function secondUpdate(knobs: Record<string, unknown>): Promise<{ batch: BatchView; values: Metrics }> {
-  const session = await openSession(
-    parseConfig({ ...TINY, ...knobs }),
-    {
-      gpu: undefined,
-      shippedFile: () => Promise.resolve(null),
-      now: () => 0,
-      yieldToEvents: () => Promise.resolve(),
-    },
-    () => undefined,
-  );
+  const session = await openSession(parseConfig({ ...TINY, ...knobs }), bareHost, () => undefined);
   let batch: BatchView | null = null;
   for await (const event of session.events as AsyncIterable<RunEvent>) {
     if (event.type === 'batch') batch = event.batch;

@@ -8,6 +8,7 @@ import { createPenalty } from '../../src/rl/klController.ts';
 import { train } from '../../src/rl/trainer.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { fakePolicy } from './fakePolicy.ts';
+import { bareHost } from '../bareHost.ts';
 
 const SMALL = { prompts: 4, groupSize: 4, updates: 100, evalEvery: 0, evalTasks: 4, miEvery: 0, seed: 9 };
 
@@ -46,7 +47,7 @@ const metricsOf = (update: number) => (event: TrainingEvent) => event.type === '
 const open = (knobs: Record<string, unknown>) =>
   openSession(
     parseConfig({ ...SMALL, backend: 'cpu', warmStart: 'none', width: 8, heads: 2, kvHeads: 2, ffn: 8, ...knobs }),
-    { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, yieldToEvents: () => Promise.resolve() },
+    bareHost,
     () => undefined,
   );
 async function update(session: Session, number: number): Promise<Metrics> {

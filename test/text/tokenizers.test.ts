@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FormatError } from '../../src/formats/formatProblem.ts';
 import { decodeGgufHeader } from '../../src/formats/ggufHeader.ts';
 import { type Codec, shownToken } from '../../src/text/codec.ts';
 import { codecFromGguf } from '../../src/text/ggufVocabulary.ts';
@@ -10,6 +9,7 @@ import { damage, damaged } from '../damage.ts';
 import { ggufFile, i32s, text, texts, u32 } from '../formats/gguf.ts';
 import { awkwardStrings } from './strings.ts';
 import { processorClock } from '../processorClock.ts';
+import { firstProblem } from '../formats/refusal.ts';
 
 const NAMES = ['digits', 'qwen', 'llama'] as const;
 type Name = (typeof NAMES)[number];
@@ -137,7 +137,7 @@ describe('a GGUF vocabulary', () => {
     ['merges', texts(['a Q9']), 'merges, 0', 'Q9'],
     ['eos_token_id', u32(70_000), 'tokenizer.ggml.eos_token_id', '70000'],
   ] as const)('with %s of another kind is refused with the key', (key, value, place, got) => {
-    const problem = refusal(() => codecWith({ [`tokenizer.ggml.${key}`]: value }));
+    const problem = firstProblem(() => codecWith({ [`tokenizer.ggml.${key}`]: value }));
     expect(problem?.place).toBe(place);
     expect(problem?.got).toContain(got);
   });
@@ -214,7 +214,7 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
 ])('a tokenizer.json with %s is refused, and by name', (_, change, place, got) => {
   const whole = json('qwen.json') as Tree;
   const bytes = new TextEncoder().encode(JSON.stringify(change(whole)));
-  const problem = refusal(() => codecFromTokenizerJson(bytes));
+  const problem = firstProblem(() => codecFromTokenizerJson(bytes));
   expect(problem).toMatchObject({ file: 'tokenizer.json', place });
   expect(problem?.got).toContain(got);
 });
@@ -232,7 +232,7 @@ test('of 400 tokenizer.json with a value or letter changed, each is read and enc
       const broken = structuredClone(whole);
       spoil(broken, place, value);
       const bytes = changed ? damaged(bytesOf(broken), changed) : bytesOf(broken);
-      const problem = refusal(() => codecFromTokenizerJson(bytes).encode('An agent reads <|im_end|> 12 words'));
+      const problem = firstProblem(() => codecFromTokenizerJson(bytes).encode('An agent reads <|im_end|> 12 words'));
       if (!problem) return;
       refused++;
       expect(problem.file).toBe('tokenizer.json');
@@ -280,15 +280,4 @@ function spoil(whole: Tree, place: readonly string[], value: unknown): void {
   let at: Tree = whole;
   for (const name of place.slice(0, -1)) at = at[name] as Tree;
   at[place.at(-1) ?? ''] = value;
-}
-
-/** What was said against it; null where it was taken. Any other exception is thrown on. */
-function refusal(take: () => unknown) {
-  try {
-    take();
-    return null;
-  } catch (error) {
-    if (error instanceof FormatError) return error.problems[0];
-    throw error;
-  }
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FormatError } from '../../src/formats/formatProblem.ts';
 import { chatTemplate } from '../../src/text/chatTemplate.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
 import { readHermes } from '../../src/text/hermesReading.ts';
@@ -9,6 +8,7 @@ import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { toolSchema, type ToolFace } from '../../src/text/toolSchema.ts';
 import { wordCodec } from '../../src/text/wordCodec.ts';
 import { COUNTS, FORGETS, SMOLLM2, TOOLS } from './templates.ts';
+import { firstProblem } from '../formats/refusal.ts';
 
 const codec = codecFromTokenizerJson(readFileSync(new URL('./fixtures/qwen.json', import.meta.url)), { stops: [2] });
 const ADD: ToolFace = {
@@ -105,7 +105,7 @@ describe('hermes', () => {
     ],
     ['is not Jinja', '{% for x in %}', /^$/],
   ])('a template that %s is refused with the place', (_, source, place) => {
-    const problem = refusal(() => formatWith(source));
+    const problem = firstProblem(() => formatWith(source));
     expect(problem?.place).toMatch(place);
     for (const part of [problem?.file, problem?.got, problem?.want]) expect(part).toBeTruthy();
   });
@@ -182,13 +182,3 @@ test('special words are found inside others, blanks of Unicode part words, other
   expect(words.encode('low<bos>high\u00a03\u20034 \ufeff4')).toEqual([12, 1, 13, 14, 15, 0]);
   expect(words.pieces([12, 13, 999, 14])).toEqual(['low', ' high', '', ' 3']);
 });
-
-function refusal(take: () => unknown) {
-  try {
-    take();
-    return null;
-  } catch (error) {
-    if (error instanceof FormatError) return error.problems[0];
-    throw error;
-  }
-}
