@@ -1,10 +1,13 @@
-import { stepLogprobs } from '../analysis/stepLogprobs.ts';
 import type { RunConfig } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { type BatchView, isMeasured, type KeptBatch } from '../domain/batch.ts';
 import { previewBatch, type StepLogprobs } from '../rl/previewBatch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
+import type { NetworkState } from '../model/policy.ts';
+import { creditOf, type Lesson } from '../rl/lesson.ts';
+import { loadKept } from '../analysis/attribution.ts';
+import type { Replay } from '../analysis/replay.ts';
 
 /** Knobs without effect while the policy is still the one that drew the batch, because then every ratio is 1 and every value equals its old estimate. */
 const LATER = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
@@ -66,5 +69,29 @@ async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readon
   if (!before || !lesson) throw new Error('The weights before this update are no longer kept.');
   const seen = await stepLogprobs(await by.replaying(config), batch, lesson, before);
   known.set(batch, seen);
+  return seen;
+}
+
+/**
+ * Log-probability, entropy and value of each token at each optimizer step of an update. The replay repeats the update from the state
+ * `before`; this overwrites its weights and moments. Null if the update trained only the critic: then the policy's numbers are the same
+ * at every step as before the update.
+ */
+async function stepLogprobs(
+  { policy, math }: Replay,
+  batch: BatchView,
+  lesson: Lesson,
+  before: NetworkState,
+): Promise<readonly StepLogprobs[] | null> {
+  if (lesson.steps.some(({ optimizer }) => optimizer.criticOnly)) return null;
+  policy.writeState({ policy: before, critic: null });
+  loadKept({ policy, math }, batch, creditOf(batch, lesson.credit));
+  math.show();
+  const seen: StepLogprobs[] = [];
+  for (const { rows, objective, optimizer, temperature } of lesson.steps) {
+    await policy.learn(rows, objective, optimizer, temperature);
+    await policy.report(); // reading the report empties the list of steps
+    seen.push(math.seen());
+  }
   return seen;
 }

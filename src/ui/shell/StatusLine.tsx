@@ -6,8 +6,9 @@ import { bytes, count, duration } from '../parts/numberText.ts';
 import { hasWebGpu } from '../parts/webGpu.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { stepWords } from '../run/stepWords.ts';
-import { SaveStatus } from '../resume/SaveStatus.tsx';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
+import { useEffect, useState } from 'react';
+import { useRuns } from '../runs/runStore.ts';
 
 /** What runs on what, how fast, and which stage it is in. */
 export function StatusLine() {
@@ -181,4 +182,45 @@ function PhaseBar() {
       <span className="phase-amount">{phase !== 'idle' && still ? 'paused' : ''}</span>
     </span>
   );
+}
+
+const LOOK_MS = 5000;
+
+/** When the run under way was saved last, or why it is not. A hidden page draws nothing: it catches up when it is looked at. */
+function SaveStatus() {
+  const [{ savedAt, refused, now }, setSeen] = useState(lastSave);
+  useEffect(() => {
+    const refresh = () => {
+      if (!document.hidden) setSeen(lastSave());
+    };
+    const stop = useRuns.subscribe(refresh);
+    const timer = setInterval(refresh, LOOK_MS);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
+  }, []);
+  if (refused) {
+    return (
+      <span
+        className="chip warn"
+        data-testid="saved"
+        title={`${refused}. Training continues, but a reload would lose the run.`}
+      >
+        {refused}
+      </span>
+    );
+  }
+  if (savedAt === null) return null;
+  const seconds = Math.max(0, now - savedAt) / 1000;
+  return (
+    <span data-testid="saved" title="Saved in this browser: you can resume from there after a reload">
+      {seconds < LOOK_MS / 1000 ? 'saved' : `saved ${duration(seconds)} ago`}
+    </span>
+  );
+}
+
+function lastSave() {
+  const { savedAt, refused } = useRuns.getState();
+  return { savedAt, refused, now: Date.now() };
 }
