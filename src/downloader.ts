@@ -18,11 +18,11 @@ async function fetchAll({ listing, hub }: Extract<DownloaderCommand, { type: 'fe
   try {
     await checkRoom(shelf, files);
     await noteDownload(listing, false);
-    let told = 0;
+    let lastReport = 0;
     const onProgress = (bytes: number, of: number, name: string) => {
       const now = performance.now();
-      if (now - told < TOLD_MS && bytes < of) return;
-      told = now;
+      if (now - lastReport < TOLD_MS && bytes < of) return;
+      lastReport = now;
       post({ type: 'fetched', id, bytes, of, name });
     };
     await download(listing, { hub, fetch: globalThis.fetch.bind(globalThis), shelf, signal, onProgress });

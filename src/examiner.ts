@@ -65,8 +65,8 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ExaminerCommand>)
     return;
   }
   const checked = data.type === 'check' ? check(data) : exported(data.file, data.examination);
-  const told = checked.then((found) => post({ type: 'checked', ...found }));
-  told.catch((error: unknown) =>
+  const report = checked.then((found) => post({ type: 'checked', ...found }));
+  report.catch((error: unknown) =>
     post({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
   );
 });

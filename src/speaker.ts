@@ -53,7 +53,7 @@ async function measure(wish: OpeningWish): Promise<void> {
 }
 
 async function planTraining(config: RunConfig): Promise<void> {
-  const told = { type: 'training-plan', config } as const;
+  const trainingPlan = { type: 'training-plan', config } as const;
   if (!looked?.template) return;
   try {
     // brings environments, which reading alone does not need
@@ -65,9 +65,9 @@ async function planTraining(config: RunConfig): Promise<void> {
       { ...opened, chatTokenizer },
       { shippedFile, gpu: (navigator as Partial<Navigator>).gpu },
     );
-    post({ ...told, plan, problem: '' });
+    post({ ...trainingPlan, plan, problem: '' });
   } catch (error) {
-    post({ ...told, plan: null, problem: reasonsOf(error).join(' ') });
+    post({ ...trainingPlan, plan: null, problem: reasonsOf(error).join(' ') });
   }
 }
 

@@ -116,7 +116,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     const from = command.from === undefined ? null : readCheckpoint(command.from);
     checkChanges(from?.config ?? config, changes);
     let opened: Session | null = null;
-    const heard = (event: RunEvent) => {
+    const onEvent = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.reach('start');
       // If the device is lost while the run opens, opening fails and reports it; a second error event is not needed.
       if (event.type !== 'error' || opened === session) hear(event);
@@ -131,7 +131,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       gone: () => opened !== null && opened !== session,
       paused: () => opened !== null && !running && !stepping,
     });
-    const next = await openSession(config, { ...there, ...stages }, heard, facts ?? null, from, base);
+    const next = await openSession(config, { ...there, ...stages }, onEvent, facts ?? null, from, base);
     opened = next;
     next.plan(changes);
     if (next.policy.lost && (await isLost(next.policy.lost))) {
@@ -188,8 +188,8 @@ async function pump(): Promise<void> {
       }
       const rests = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
       if (rests) {
-        const kept = await keep(pulled, event);
-        if (!kept || pulled !== session) continue;
+        const isSaved = await keep(pulled, event);
+        if (!isSaved || pulled !== session) continue;
         if (event.type === 'metrics') update = event.update;
       }
       if (event.type === 'running') {
@@ -259,8 +259,8 @@ function rollBack(what: string): void {
 function pauseAtFault(fault: EnvironmentFileError): void {
   const last = returned(fault.message);
   fallback?.hand();
-  const told = errorEvent(fault, false, ownFile);
-  post({ ...told, message: `${told.message} The run is paused at ${progressText(last)}.` });
+  const failure = errorEvent(fault, false, ownFile);
+  post({ ...failure, message: `${failure.message} The run is paused at ${progressText(last)}.` });
   say();
 }
 

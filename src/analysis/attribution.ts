@@ -110,7 +110,7 @@ const NO_SETTINGS = {
 
 /** Takes the steps of a lesson again; those that left the policy as it was are left out. */
 async function retake({ policy, math }: Replay, { steps }: Lesson, before: NetworkState): Promise<Taken[]> {
-  const taken: Taken[] = [];
+  const takenSteps: Taken[] = [];
   let { weights } = before;
   math.show();
   await policy.report(); // of steps before
@@ -122,7 +122,7 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
     if (stats?.skipped !== '') continue;
     const { policy: state } = await policy.readState();
     const scale = clipScale(stats.gradNorm, optimizer.maxGradNorm);
-    taken.push({
+    takenSteps.push({
       settings,
       weights,
       terms: math.terms(),
@@ -131,7 +131,7 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
     });
     ({ weights } = state);
   }
-  return taken;
+  return takenSteps;
 }
 
 /** D of the step that led to `state`, in the order of `parameters`. */

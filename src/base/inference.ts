@@ -195,8 +195,8 @@ export function fisherTest(a: number, n: number, b: number, m: number): number {
 
 /** Quantile of Student's t with `df` degrees of freedom, for p ≥ ½. */
 export function tQuantile(p: number, df: number): number {
-  const beyond = 2 * (1 - p); // P(|T| > t) = I_x(df/2, ½) with x = df/(df + t²)
-  const x = betaQuantile(beyond, df / 2, 0.5);
+  const tailProbability = 2 * (1 - p); // P(|T| > t) = I_x(df/2, ½) with x = df/(df + t²)
+  const x = betaQuantile(tailProbability, df / 2, 0.5);
   return Math.sqrt((df * (1 - x)) / x);
 }
 

@@ -59,16 +59,18 @@ async function main([dictionary]: readonly string[]): Promise<number> {
   if (glosses.size === 0) {
     throw new FileError(`${visible(dictionary)}: holds no place and no person; want WordNet’s data.noun.`);
   }
-  const kept = questionsAbout(glosses).filter(({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1));
-  const corpus = lexicalIndex(corpusOf(glosses, kept));
-  const asked = kept.filter((question) => findable(question, corpus));
+  const questions = questionsAbout(glosses).filter(
+    ({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1),
+  );
+  const corpus = lexicalIndex(corpusOf(glosses, questions));
+  const asked = questions.filter((question) => findable(question, corpus));
   await writeTable('passages.tsv', [['title', 'text'], ...corpus.passages.map(({ title, text }) => [title, text])]);
   await writeTable('questions.tsv', [
     ['split', 'kind', 'question', 'answer', 'passages', 'queries'],
     ...asked.map((q) => [splitOf(q), q.kind, q.question, q.answer, q.passages.join(' | '), q.queries.join(' | ')]),
   ]);
   console.log(
-    `${corpus.passages.length} passages, ${asked.length} questions of ${kept.length} whose passages are found`,
+    `${corpus.passages.length} passages, ${asked.length} questions of ${questions.length} whose passages are found`,
   );
   return 0;
 }

@@ -46,9 +46,9 @@ export async function eventFile(folder: string, run: Run, now: () => number, job
   const whole = [fileVersion(now()), ...past(run, now())];
   if (there === undefined) await writeWhole(file, Buffer.concat(whole));
   else {
-    const kept = goingOn ? bytesUpTo(readFileSync(file), run.update) : 0;
-    truncateSync(file, kept);
-    appended(...(kept > 0 ? [] : whole), goesOn(now(), goingOn ? run.update + 1 : 0));
+    const earlierBytes = goingOn ? bytesUpTo(readFileSync(file), run.update) : 0;
+    truncateSync(file, earlierBytes);
+    appended(...(earlierBytes > 0 ? [] : whole), goesOn(now(), goingOn ? run.update + 1 : 0));
   }
   return { add: (update, values) => appended(scalars(now(), update, Object.entries(values))) };
 }

@@ -76,13 +76,13 @@ function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly f
   return new Promise((resolve) => {
     const child = fork(file, [ONE_PART], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     let found: PartResult | null = null;
-    let said = '';
+    let output = '';
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       child.kill('SIGKILL');
     }, 1000 * part.seconds);
-    child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MOST_SAID)));
+    child.stderr?.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-MOST_SAID)));
     child.on('message', (message: PartResult) => {
       found = message;
       child.kill('SIGKILL'); // Dawn keeps a process alive
@@ -95,7 +95,7 @@ function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly f
       else if (late)
         resolve({ ...own, outcome: 'timed out', why: `It took longer than ${part.seconds} s.`, numbers: null });
       else {
-        const last = said.trim().split('\n').slice(-3).join(' | ');
+        const last = output.trim().split('\n').slice(-3).join(' | ');
         const why = `Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${last}`.trim();
         resolve({ ...own, outcome: 'crashed', why, numbers: null });
       }

@@ -72,7 +72,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
   for (let loss = 0; loss < (quick ? 1 : LOSSES); loss++) {
     let lose: () => void = () => undefined;
     let tell: (message: string) => void = () => undefined;
-    const told = new Promise<string>((resolve) => (tell = resolve));
+    const lossMessage = new Promise<string>((resolve) => (tell = resolve));
     const host: Host = {
       ...(await nodeHost(false)),
       gpu,
@@ -99,7 +99,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
     const began = performance.now();
     lose();
     const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), TOLD_MS));
-    const message = await Promise.race([told, late]);
+    const message = await Promise.race([lossMessage, late]);
     if (message === null) problems.push(`Loss ${loss + 1} was not told within ${TOLD_MS / 1000} s.`);
     toldMs.push(performance.now() - began);
     if ((await Promise.race([next, late])) === 'finished')

@@ -126,7 +126,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     base,
   );
   const shares = config.language === 'text' ? KEPT_TEXT : KEPT;
-  const kept = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));
+  const updates = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));
   const courses = base ? null : new PlayCourses(session); // beside a checkpoint a play takes minutes
   const tasks: BatchView[] = [];
   const readings = new Map<number, RecordedReadings>();
@@ -143,7 +143,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     await courses?.follow(event.update);
     if (event.update === 0) continue;
     show.update(event.update, config.updates, event.values);
-    if (batch?.update !== event.update || !kept.has(event.update) || readings.has(event.update)) continue;
+    if (batch?.update !== event.update || !updates.has(event.update) || readings.has(event.update)) continue;
     const recorded = await recordUpdate(session, batch);
     tasks.push(recorded.task);
     readings.set(event.update, { ...recorded.readings, ...(health && { health }) });

@@ -45,8 +45,8 @@ export async function recordUpdate(
   const distributions: RecordedDistribution[] = [];
   for (const { row, position } of mostOpen(task, most.places)) {
     const of = { update, row: rows[row] ?? 0 };
-    const told = await asked({ kind: 'distribution', of, position });
-    distributions.push({ row, position, ...likeliest(at(told.before), at(told.after)) });
+    const distribution = await asked({ kind: 'distribution', of, position });
+    distributions.push({ row, position, ...likeliest(at(distribution.before), at(distribution.after)) });
   }
   const [whys, attentions]: [RecordedReadings['whys'][number][], RecordedReadings['attentions'][number][]] = [[], []];
   for (const { row, position } of mostMoved(task, moved, session.config().language)) {

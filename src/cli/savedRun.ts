@@ -54,8 +54,10 @@ export async function savedRun(place: string): Promise<PackedRun> {
 export function keepSaved(flag: '--save' | '--out', given: string, ...within: readonly string[]): void {
   const place = callerPath(given);
   const [holds, want] = isZipName(place) ? ['is there already', 'a zip that is not'] : ['holds a saved run', 'a folder without one']; // prettier-ignore
-  const kept = isZipName(place) ? existsSync(place) : ['', ...within].some((name) => !isFresh(path.join(place, name)));
-  if (!kept) return;
+  const hasRun = isZipName(place)
+    ? existsSync(place)
+    : ['', ...within].some((name) => !isFresh(path.join(place, name)));
+  if (!hasRun) return;
   const other =
     flag === '--save' ? 'Go on with it by --resume, or choose another.' : 'Choose another, or move it away.';
   throw new FileError(`${flag}: got ${visible(given, 4096)}, which ${holds}; want ${want}. ${other}`);

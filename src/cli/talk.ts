@@ -22,8 +22,8 @@ function talkLines(said: TalkAnswer): readonly string[] {
   const turns = new Map<number, string[]>();
   for (const [t, word] of words.entries()) {
     const turn = batch.turns[t] ?? 0;
-    const told = batch.roles[t] === Role.action ? word : `\u001b[2m${word}\u001b[22m`;
-    turns.set(turn, [...(turns.get(turn) ?? []), process.stdout.isTTY ? told : word]);
+    const dimmed = batch.roles[t] === Role.action ? word : `\u001b[2m${word}\u001b[22m`;
+    turns.set(turn, [...(turns.get(turn) ?? []), process.stdout.isTTY ? dimmed : word]);
   }
   const verdict = said.judged
     ? `${episode.success ? 'solved' : 'not solved'}, reward ${Number(episode.reward.toPrecision(4))}`

@@ -129,13 +129,13 @@ async function trained(training: Training, { stop, events, asked, own, ...begun 
   };
   if (json) console.log(runLine(log.run));
   let whole: Checkpoint | null = null; // after the last update that is done, where the environment may fail in the next
-  const heard = async (update: number, values: Metrics) => {
+  const onUpdate = async (update: number, values: Metrics) => {
     if (json) console.log(updateLine(update, values));
     events?.add(update, values);
     if (own) whole = await session.checkpoint();
     return rested(update);
   };
-  const how = await trainToEnd(training, heard, ({ done }) => rested(done)).catch(async (error: unknown) => {
+  const how = await trainToEnd(training, onUpdate, ({ done }) => rested(done)).catch(async (error: unknown) => {
     const fault = own && faultText(error, own.name);
     if (fault === null) throw error;
     const place = await pausedRun(log.run, whole, save);
@@ -194,9 +194,9 @@ function stoppedText(saved: string, save: string): string {
 
 /** The evaluation before training, with what others reach on the same tasks, and the last one since. */
 function evaluations({ series }: Run): { readonly before: Metrics; readonly after: Metrics } {
-  const told = [...series].filter(([name]) => /^(?:eval|baseline)\//.test(name));
+  const evaluationSeries = [...series].filter(([name]) => /^(?:eval|baseline)\//.test(name));
   const at = (which: (updates: Uint32Array) => number) =>
-    told.flatMap(([name, { points }]) => {
+    evaluationSeries.flatMap(([name, { points }]) => {
       const i = which(points.x);
       return i < 0 ? [] : [[name, points.y[i]] as const];
     });

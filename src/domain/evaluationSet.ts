@@ -27,8 +27,8 @@ export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalT
 
 /** What so many evaluated tasks are, in words: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */
 export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boolean): string {
-  const held = kind === 'held-out' ? 'held-out ' : '';
-  return whole ? `all ${tasks} ${held}tasks` : `${tasks} different ${held || 'evaluated '}tasks`;
+  const prefix = kind === 'held-out' ? 'held-out ' : '';
+  return whole ? `all ${tasks} ${prefix}tasks` : `${tasks} different ${prefix || 'evaluated '}tasks`;
 }
 
 // Said with the number itself, once.

@@ -77,12 +77,12 @@ function kindOf(last: Passage | undefined, { role, turn, special, text }: TextTo
   if (!last || going === undefined) return 'answer';
   if (special) return last.kind; // the end of a turn is none of its own
   if (text.trim() === '') return last.kind; // neither is the end of a line
-  const said = last.blocks
+  const tail = last.blocks
     .slice(-2)
     .flatMap(({ tokens }) => tokens.slice(-MOST_TAG_TOKENS))
     .map((token) => token.text)
     .join('');
-  return said.trimEnd().endsWith(going) ? 'answer' : last.kind;
+  return tail.trimEnd().endsWith(going) ? 'answer' : last.kind;
 }
 
 /** A tag that begins a line opens a thought or a call: what stands from there on is of that kind. */
@@ -90,8 +90,8 @@ function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const last = passages.at(-1);
   const block = last?.blocks.at(-1);
   if (last?.kind !== 'answer' || !block || block.tokens.length > MOST_TAG_TOKENS) return;
-  const said = block.tokens.map(({ text }) => text).join('');
-  const kind = OPENS[said.trim()];
+  const tag = block.tokens.map(({ text }) => text).join('');
+  const kind = OPENS[tag.trim()];
   if (!kind) return;
   passages.pop();
   const count = block.from - last.from;

@@ -81,7 +81,7 @@ function choose(seed: number, reversed: boolean): Task {
   const pair = PAIRS[(seed >>> 1) % PAIRS.length] ?? PAIRS[0];
   const [safe, risky] = reversed ? [pair[1], pair[0]] : pair;
   const shown: readonly string[] = seed % 2 === 0 ? [safe, risky] : [risky, safe];
-  let given: string | null = null;
+  let givenAnswer: string | null = null;
   let paid: number | null = null;
   const pull = (arm: string): readonly string[] => ['<answer>', arm, '</answer>'];
   return {
@@ -91,7 +91,7 @@ function choose(seed: number, reversed: boolean): Task {
     call: () => null,
     answer([arm, ...more], _turn, dice) {
       if (!arm || more.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
-      given = arm;
+      givenAnswer = arm;
       // an arm that was not on offer pays nothing
       const pays = dice.next() < RISKY_CHANCE ? 1 : 0;
       paid = arm === risky ? pays : arm === safe ? SAFE_PAYS : 0;
@@ -107,7 +107,7 @@ function choose(seed: number, reversed: boolean): Task {
       arms: shown,
       safe,
       risky,
-      given,
+      given: givenAnswer,
       paid,
     }),
   };

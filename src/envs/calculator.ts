@@ -121,10 +121,10 @@ function ownChain([first = '', ...rest]: readonly string[]): Chain {
     steps.push({ operator, by: Number(by) });
   }
   const chain = { first: Number(first), steps };
-  const beyond = results(chain).find((value) => value < 0 || value > MOST);
-  if (beyond === undefined) return chain;
+  const outOfRange = results(chain).find((value) => value < 0 || value > MOST);
+  if (outOfRange === undefined) return chain;
   throw new AskError(
-    `“${wordsOf(chain).join(' ')}” comes to ${beyond} on the way; want results from 0 to ${MOST}. Take smaller numbers.`,
+    `“${wordsOf(chain).join(' ')}” comes to ${outOfRange} on the way; want results from 0 to ${MOST}. Take smaller numbers.`,
   );
 }
 
@@ -143,17 +143,17 @@ function compute(chain: Chain, maxTurns: number): Task {
   const asked = wordsOf(chain);
   const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];
   let known = 0; // operations done in their place
-  let given: string | null = null;
+  let givenAnswer: string | null = null;
   const done = () => known >= chain.steps.length;
-  const said = () => values[known] ?? 0;
+  const currentValue = () => values[known] ?? 0;
   const next = (): readonly string[] | null => {
     const step = chain.steps[known];
-    return step ? [...spell(said()), step.operator, ...spell(step.by)] : null;
+    return step ? [...spell(currentValue()), step.operator, ...spell(step.by)] : null;
   };
   const answer = (number: number): readonly string[] => ['<answer>', ...spell(number), '</answer>'];
   const expert = (turn: number): readonly string[] => {
     const call = turn < maxTurns ? next() : null;
-    return call ? ['<call>', ...call, '</call>'] : answer(said());
+    return call ? ['<call>', ...call, '</call>'] : answer(currentValue());
   };
   return {
     key: asked.join(' '),
@@ -171,16 +171,23 @@ function compute(chain: Chain, maxTurns: number): Task {
     answer(args, turn) {
       const number = readDigits(args);
       if (number === null) return null;
-      given = String(number);
-      steps.push({ turn, text: 'answer', result: given });
+      givenAnswer = String(number);
+      steps.push({ turn, text: 'answer', result: givenAnswer });
       return { observation: [], progress: 0, stop: 'answered', success: number === wanted };
     },
-    needs: (turn) => (turn < maxTurns ? next() : null) ?? (done() ? spell(said()) : []),
+    needs: (turn) => (turn < maxTurns ? next() : null) ?? (done() ? spell(currentValue()) : []),
     expert,
     // A demonstrator who slips answers with the first result, whether or not there is more to work out.
     demonstrate: (quality, draw, turn) =>
       known === 0 || draw.next() < (done() ? quality : PATIENCE) ? expert(turn) : answer(values[1] ?? 0),
-    view: () => ({ kind: 'sum', title: 'Calculator chain', task: asked.join(' '), wanted, steps: [...steps], given }),
+    view: () => ({
+      kind: 'sum',
+      title: 'Calculator chain',
+      task: asked.join(' '),
+      wanted,
+      steps: [...steps],
+      given: givenAnswer,
+    }),
     data: () => ({ kind: 'calculator', ...chain }),
   };
 }

@@ -142,7 +142,7 @@ const numbersOf = ({ first, steps }: Chain): readonly number[] => [first, ...ste
 function make({ numbers, solution }: Puzzle): Task {
   const wanted = results(solution).at(-1) ?? 0;
   const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];
-  let given: string | null = null;
+  let givenAnswer: string | null = null;
   const answer = (chain: Chain): readonly string[] => ['<answer>', ...wordsOf(chain), '</answer>'];
   const guess = (draw: Random): Chain => {
     const [first = 0, ...rest] = draw.shuffle([...numbers]);
@@ -158,8 +158,8 @@ function make({ numbers, solution }: Puzzle): Task {
       if (!chain) return null;
       const value = results(chain).at(-1) ?? 0;
       const fair = sorted(numbersOf(chain)) === sorted(numbers);
-      given = words.join(' ');
-      steps.push({ turn, text: given, result: String(value) });
+      givenAnswer = words.join(' ');
+      steps.push({ turn, text: givenAnswer, result: String(value) });
       const success = fair && value === wanted;
       const payoff = success ? 1 : fair ? FORMAT_ONLY : 0;
       return { observation: [], progress: 0, stop: 'answered', success, payoff };
@@ -173,7 +173,7 @@ function make({ numbers, solution }: Puzzle): Task {
       task: numbers.join(', '),
       wanted,
       steps: [...steps],
-      given,
+      given: givenAnswer,
     }),
   };
 }

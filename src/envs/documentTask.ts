@@ -62,7 +62,7 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
   const missing = new Map(question.passages.map((title, i) => [title, question.queries[i] ?? '']));
   const searches: (Omit<Search, 'passages'> & { readonly hits: readonly Hit[] })[] = [];
   let lastRead: readonly string[] = asked; // as written
-  let given: string | null = null;
+  let givenAnswer: string | null = null;
   let givenAt: number | null = null;
   const nextQuery = () => missing.values().next().value;
   // Until all is found, the honest answer is a word at hand.
@@ -114,9 +114,9 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
     topic: content,
     answer(args, turn) {
       if (args.length < 1 || args.length > span) return null;
-      given = slots.read(args).join(' ');
+      givenAnswer = slots.read(args).join(' ');
       givenAt = turn;
-      const { exact, f1 } = answerScores(given, question.answer);
+      const { exact, f1 } = answerScores(givenAnswer, question.answer);
       const payoff = asking.payoff === 'f1' ? f1 : exact;
       return { observation: [], progress: 0, stop: 'answered', success: exact === 1, payoff };
     },
@@ -126,15 +126,15 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
         ? ['<call>', ...rightWords(), '</call>']
         : ['<answer>', ...bestAnswer(), '</answer>'],
     demonstrate,
-    scores: () => answerScores(given, question.answer),
+    scores: () => answerScores(givenAnswer, question.answer),
     view: () => ({
       kind: 'passages',
       title: 'Document search',
       searches: searches.map(({ hits, ...search }) => ({ ...search, passages: hits.map(viewOf) })),
       answer: question.answer,
-      given,
+      given: givenAnswer,
       givenAt,
-      scores: answerScores(given, question.answer),
+      scores: answerScores(givenAnswer, question.answer),
     }),
     data: () => ({
       kind: 'documents',

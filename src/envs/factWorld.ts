@@ -64,10 +64,10 @@ export function questions(world: FactWorld, aside: ReadonlySet<number>, hops: nu
   const trained: Path[] = [];
   const entities: Path[] = [];
   for (const start of starts) {
-    const held = aside.has(start);
-    const pool = held ? entities : trained;
+    const isHeldOut = aside.has(start);
+    const pool = isHeldOut ? entities : trained;
     if (pool.length >= MOST_QUESTIONS) continue;
-    pool.push(...pathsFrom(world, start, hops, held ? () => true : (entity) => !aside.has(entity), draw));
+    pool.push(...pathsFrom(world, start, hops, isHeldOut ? () => true : (entity) => !aside.has(entity), draw));
   }
   const mixed = draw.shuffle(trained);
   const every = Math.min(HELD_OUT_EVERY, Math.max(2, mixed.length));

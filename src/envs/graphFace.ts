@@ -17,8 +17,8 @@ const MOST_NAMED = 6;
 /** A search over a graph in text: a fact is a sentence, an entity goes by its name. */
 export function graphFace({ asks, entities, relations, nameOf, longestChain, facts }: GraphNames): TextFace {
   const say = (word: string) => nameOf.get(word) ?? word;
-  const heard = (words: readonly string[]) => new Map(words.map((word) => [say(word).toLowerCase(), word]));
-  const [entityOf, relationOf] = [heard(entities), heard(relations)];
+  const wordsByText = (words: readonly string[]) => new Map(words.map((word) => [say(word).toLowerCase(), word]));
+  const [entityOf, relationOf] = [wordsByText(entities), wordsByText(relations)];
   const word = (of: ReadonlyMap<string, string>, place: string, text: unknown, quote: Quote): string | Wrong => {
     const found = of.get(String(text).trim().toLowerCase());
     if (found !== undefined) return found;

@@ -26,7 +26,7 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
   const goal = gold.at(-1)?.to ?? 0;
   const asked = gold.map(({ relation }) => relations[relation] ?? '');
   let known = 0; // hops retrieved
-  let given: number | null = null;
+  let givenAnswer: number | null = null;
   const name = (entity: number) => entities[entity] ?? '';
   const nameOf = (word: string) => names.get(word) ?? word;
   const retrieved = () => searched.flatMap(({ to }) => (to === null ? [] : [to]));
@@ -80,7 +80,7 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       const [word = ''] = args;
       if (args.length !== 1 || !words.entities.includes(word)) return null;
       const entity = entities.indexOf(word);
-      given = entity < 0 ? null : entity;
+      givenAnswer = entity < 0 ? null : entity;
       return { observation: [], progress: 0, stop: 'answered', success: entity === goal };
     },
     needs(turn) {
@@ -108,7 +108,7 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       gold,
       searched: [...searched],
       answer: goal,
-      given,
+      given: givenAnswer,
     }),
     data: () => ({ kind: 'graph', entities, relations, edges, gold, known }),
   };

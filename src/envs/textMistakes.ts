@@ -43,23 +43,23 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
       turn.kind === 'call' ? face.callWords(turn.values, quote, turn.tool) : face.answerWords(turn.answer, quote);
     return 'wrong' in words ? words.wrong : { kind: turn.kind, words, thought: [], thinkEnd: -1 };
   };
-  const said = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
+  const gotText = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
   const wrongs = probes(format, face).flatMap((ids) => {
     const read = readAs(format.read(ids, quoteOf(0)), quoteOf(0));
     return typeof read === 'string' ? [read] : [];
   });
   const longestError =
-    [NOT_ENDED, ...wrongs].reduce((most, wrong) => Math.max(most, size(said(wrong))), 0) + QUOTED_TOKENS;
+    [NOT_ENDED, ...wrongs].reduce((most, wrong) => Math.max(most, size(gotText(wrong))), 0) + QUOTED_TOKENS;
   const mistake = (text: string): Mistake => ({ kind: 'mistake', said: [text] });
   return {
     longestError,
     read: (action) => {
-      if (withoutStop(action, format.stops).length === action.length) return mistake(said(NOT_ENDED));
+      if (withoutStop(action, format.stops).length === action.length) return mistake(gotText(NOT_ENDED));
       for (let most = QUOTED_TOKENS; ; most = Math.floor(most / 2)) {
         const quote = quoteOf(most);
         const read = readAs(format.read(action, quote), quote);
         if (typeof read !== 'string') return read;
-        const text = said(read);
+        const text = gotText(read);
         if (size(text) <= longestError) return mistake(text);
         if (most === 0) return mistake(shortened(text, (cut) => size(cut) <= longestError));
       }

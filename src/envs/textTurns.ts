@@ -84,7 +84,7 @@ function freeTurns(vocabulary: number, known: number, stops: readonly number[]):
  * nothing is answered by what is wrong with it. A thought is read over and is no think span: nothing is paid for it.
  */
 function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<TextReader, 'read'>): Speech {
-  const said = (words: readonly string[]) =>
+  const spokenText = (words: readonly string[]) =>
     words[0]?.startsWith(ERROR_WORD) ? words.join(' ') : face.observation(words);
   const written = (words: readonly string[]): WrittenTurn => {
     const inner = words.slice(1, -1);
@@ -97,12 +97,12 @@ function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<TextReade
       const begins = (said: string) => format.promptIds({ system: face.system, question: said });
       if (!facts) return begins(text);
       // what was retrieved without a call is part of the question, with one it is the first turn
-      if (!call) return begins(`${text}\n${said(facts)}`);
-      return [...begins(text), ...format.turnIds(written(call)), ...format.observationIds(said(facts), true)];
+      if (!call) return begins(`${text}\n${spokenText(facts)}`);
+      return [...begins(text), ...format.turnIds(written(call)), ...format.observationIds(spokenText(facts), true)];
     },
     read,
     observation: (words, action) =>
-      format.observationIds(said(words), withoutStop(action, format.stops).length < action.length),
+      format.observationIds(spokenText(words), withoutStop(action, format.stops).length < action.length),
     action: (words) => format.turnIds(written(words)),
     names: () => NO_NAMES,
   };

@@ -31,8 +31,8 @@ export function push({ size, walls }: Pick<Warehouse, 'size' | 'walls'>, from: S
   const to = neighbour(size, from.at, direction);
   if (to < 0 || walls[to]) return from;
   if (to !== from.box) return { at: to, box: from.box };
-  const beyond = neighbour(size, to, direction);
-  return beyond < 0 || walls[beyond] ? from : { at: to, box: beyond };
+  const nextCell = neighbour(size, to, direction);
+  return nextCell < 0 || walls[nextCell] ? from : { at: to, box: nextCell };
 }
 
 /**

@@ -99,9 +99,9 @@ export function csvOf({ experiment, rows }: Table): string {
 export function knobsOf({ experiment: name, updates, backend }: Plan): string {
   const { shared }: Experiment = EXPERIMENTS[name];
   const set = { ...shared, ...(updates === null ? {} : { updates }), backend };
-  const told = (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([knob, field]) => {
+  const changes = (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([knob, field]) => {
     const value = set[knob];
     return value === undefined || value === field.default ? [] : [`${knob} ${value}`];
   });
-  return told.join(', ');
+  return changes.join(', ');
 }

@@ -36,11 +36,11 @@ export interface RunIdentity {
 
 /** What a finished run leaves behind for the tables, of a plan's arm; it took so many seconds. */
 export function resultOf(run: Run, { experiment, arm, seed }: RunIdentity, seconds: number): RunResult {
-  const told = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
+  const measures = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
   const { x: heldAt, y: held } = pointsOf(run, 'eval/success');
   return {
     ...{ version: RESULT_VERSION, experiment, arm, seed, config: run.begun, backend: named(run) },
-    metrics: Object.fromEntries(told.map(([name, { points }]) => [name, takes(points.y)])),
+    metrics: Object.fromEntries(measures.map(([name, { points }]) => [name, takes(points.y)])),
     curve: Array.from(pointsOf(run, 'rollout/success').y, rounded),
     heldOut: Array.from(heldAt, (update, i) => [update, rounded(held[i] ?? NaN)] as const),
     health: run.health.map(({ update, health }) => [update, health.state] as const),
@@ -70,13 +70,13 @@ export function runOfResult(result: RunResult, started: string): Run {
   const begun = parseConfig(result.config);
   const [kind = '', ...adapter] = backend.split(': ');
   const every = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
-  const held = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
+  const heldOutPoints = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
   return bareRun({
     ...{ id: 0, started, begun, update: curve.length },
     ...readNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
     series: new Map([
       ['rollout/success', every],
-      ['eval/success', Series.of(held)],
+      ['eval/success', Series.of(heldOutPoints)],
     ]),
   });
 }

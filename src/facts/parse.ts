@@ -135,7 +135,7 @@ function headerOrder(cells: readonly string[]): readonly number[] | null {
 
 function check(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {
   const problems: string[] = [];
-  const kept = new Map<string, { readonly line: number; readonly triple: Triple }>();
+  const factsByKey = new Map<string, { readonly line: number; readonly triple: Triple }>();
   let repeated = 0;
   for (const { line, cells: raw } of rows) {
     if (problems.length >= MOST_PROBLEMS) break;
@@ -147,8 +147,8 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
     }
     const [subject = '', relation = '', object = ''] = order.map((column) => cells[column] ?? '');
     const key = `${subject}\n${relation}`;
-    const before = kept.get(key);
-    if (!before) kept.set(key, { line, triple: [subject, relation, object] });
+    const before = factsByKey.get(key);
+    if (!before) factsByKey.set(key, { line, triple: [subject, relation, object] });
     else if (before.triple[2] === object) repeated++;
     else {
       problems.push(
@@ -157,7 +157,7 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
     }
   }
   if (problems.length > 0) throw new FactsError(problems.slice(0, MOST_PROBLEMS));
-  const triples = Array.from(kept.values(), ({ triple }) => triple);
+  const triples = Array.from(factsByKey.values(), ({ triple }) => triple);
   return {
     facts: { source: baseName(source), triples }, // it goes into files that leave this machine
     notes: repeated > 0 ? [`${repeated} repeated ${repeated === 1 ? 'line' : 'lines'} read once.`] : [],

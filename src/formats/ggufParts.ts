@@ -68,8 +68,8 @@ function checkTensors(parts: readonly GgufPart[]): void {
     }
   }
   const [first] = parts;
-  const said = first && wholeKey(first.header, 'split.tensors.count');
-  if (first && said !== null && said !== seen.size) {
-    throw fail(first.header.file, 'split.tensors.count', `${said}, and ${seen.size} in all parts`, 'as many');
+  const declaredCount = first && wholeKey(first.header, 'split.tensors.count');
+  if (first && declaredCount !== null && declaredCount !== seen.size) {
+    throw fail(first.header.file, 'split.tensors.count', `${declaredCount}, and ${seen.size} in all parts`, 'as many');
   }
 }

@@ -230,9 +230,9 @@ function readTensor(file: string, bytes: Uint8Array, start: number, place: Place
       return { shape, values: new Uint8Array(buffer) };
   }
   const long = new BigInt64Array(buffer);
-  const beyond = long.find((value) => value !== BigInt.asIntN(32, value));
-  if (beyond !== undefined) {
-    throw malformed(file, key, `${key} with the number ${beyond}`, 'whole numbers of 32 bits');
+  const outOfRange = long.find((value) => value !== BigInt.asIntN(32, value));
+  if (outOfRange !== undefined) {
+    throw malformed(file, key, `${key} with the number ${outOfRange}`, 'whole numbers of 32 bits');
   }
   return { shape, values: Int32Array.from(long, Number) };
 }

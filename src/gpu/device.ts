@@ -40,8 +40,8 @@ const TOLD_MS = 2000;
 
 /** Why work on a device failed: DeviceLostError where the device is gone, or is within two seconds; else `error` itself. */
 export async function causeOf(error: unknown, lost: Promise<string> | undefined): Promise<unknown> {
-  const told = lost && (await within(TOLD_MS, lost));
-  return told ? new DeviceLostError(told.result) : error;
+  const loss = lost && (await within(TOLD_MS, lost));
+  return loss ? new DeviceLostError(loss.result) : error;
 }
 
 /** Whether a device is gone already. */

@@ -192,8 +192,8 @@ export function inWords(counterpart: Counterpart, config?: RunConfig): string {
   if ('none' in counterpart) return `no counterpart: ${counterpart.none}`;
   if ('folder' in counterpart) return `in ${counterpart.folder}`;
   const { keys, set, note } = counterpart;
-  const said = config ? Object.entries(set(config)).map(([name, value]) => `${name}=${written(value)}`) : keys;
-  return [said.join(', '), ...(note === undefined ? [] : [`(${note})`])].join(' ');
+  const settings = config ? Object.entries(set(config)).map(([name, value]) => `${name}=${written(value)}`) : keys;
+  return [settings.join(', '), ...(note === undefined ? [] : [`(${note})`])].join(' ');
 }
 
 /** A value as a configuration file writes it. */

@@ -36,18 +36,18 @@ async function folderOf(id: string): Promise<FileSystemDirectoryHandle> {
 /** Where a model's files are written, in a worker. `close` lets them go. */
 export async function shelfOf(id: string): Promise<Shelf & { readonly close: () => void }> {
   const folder = await folderOf(id);
-  let held: { readonly name: string; readonly file: SyncFile } | null = null;
+  let openFile: { readonly name: string; readonly file: SyncFile } | null = null;
   const close = () => {
-    held?.file.flush();
-    held?.file.close();
-    held = null;
+    openFile?.file.flush();
+    openFile?.file.close();
+    openFile = null;
   };
   const opened = async (name: string): Promise<SyncFile> => {
-    if (held?.name === name) return held.file;
+    if (openFile?.name === name) return openFile.file;
     close();
     const handle = (await folder.getFileHandle(nameOf(name), { create: true })) as SyncHandle;
-    held = { name, file: await handle.createSyncAccessHandle() };
-    return held.file;
+    openFile = { name, file: await handle.createSyncAccessHandle() };
+    return openFile.file;
   };
   return {
     close,
@@ -81,7 +81,7 @@ export async function noteDownload(listing: Listing, complete: boolean): Promise
 
 /** All models that are kept, whole or in part. */
 export async function keptModels(): Promise<readonly KeptModel[]> {
-  const kept: KeptModel[] = [];
+  const models: KeptModel[] = [];
   const folders = await modelsFolder();
   for await (const handle of folders.values()) {
     if (handle.kind !== 'directory') continue;
@@ -97,12 +97,12 @@ export async function keptModels(): Promise<readonly KeptModel[]> {
           ),
         ),
       );
-      kept.push({ listing, complete, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+      models.push({ listing, complete, bytes: sizes.reduce((sum, size) => sum + size, 0) });
     } catch {
       // a folder that was left before anything was noted in it
     }
   }
-  return kept;
+  return models;
 }
 
 /** The files of a kept model by their names on the hub, to be read by slices. */

@@ -45,8 +45,8 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
     throw unreachable(hub, error);
   }
   if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
-  const said: unknown = await response.json().catch(() => null);
-  const listing = readListing(id, hub, said);
+  const errorBody: unknown = await response.json().catch(() => null);
+  const listing = readListing(id, hub, errorBody);
   if (!listing) throw new HubError(`${address} did not answer with a list of files. Try again later.`);
   if (!listing.files.some(({ name }) => name.endsWith('.safetensors'))) {
     throw new HubError(`${hub}/${id} has no safetensors files. Choose another model.`);

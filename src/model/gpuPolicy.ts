@@ -48,9 +48,9 @@ export async function openGpuPolicy(
   checkHeads(spec);
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
-    const gone = opened.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
-    gone.catch(() => undefined); // heard below, or later by `onLost`
-    const { parts, weights } = await Promise.race([makeParts(opened, spec, options), gone]);
+    const deviceLost = opened.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
+    deviceLost.catch(() => undefined); // heard below, or later by `onLost`
+    const { parts, weights } = await Promise.race([makeParts(opened, spec, options), deviceLost]);
     const policy = new GpuPolicy(parts);
     policy.setGrammar(freeGrammar(spec.model.vocab_size));
     policy.writeWeights(weights);

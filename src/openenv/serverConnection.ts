@@ -48,12 +48,12 @@ export class ServerConnection {
       this.#first = null;
     });
     this.#socket.addEventListener('message', ({ data }) => this.#hear(data));
-    const gone = () => {
+    const onClose = () => {
       this.#end(new ConnectionLostError('No server answers, or it ended the connection.'));
       ended(this);
     };
-    this.#socket.addEventListener('error', gone);
-    this.#socket.addEventListener('close', gone);
+    this.#socket.addEventListener('error', onClose);
+    this.#socket.addEventListener('close', onClose);
   }
 
   get isOpen(): boolean {

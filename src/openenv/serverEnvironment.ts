@@ -72,8 +72,8 @@ export async function serverEnvironment(
           const { seed, environmentSeed } = tasks[i]!;
           const session: Session = { connection, reply: null };
           const prompt = fitting(promptIn(reply), (part) => tokens(part) <= longestPrompt);
-          const heard = () => session.reply;
-          const task = serverTask({ key: keyOf(address, split, seed), prompt, heard }, rules);
+          const lastReply = () => session.reply;
+          const task = serverTask({ key: keyOf(address, split, seed), prompt, lastReply }, rules);
           const speech = { speech: turns.speech, maxTurns: options.turns, think: false, stateOf: () => turns.state };
           const episode = beginEpisode(task, speech, environmentSeed, settings);
           sessions.set(episode, session);

@@ -9,7 +9,7 @@ export interface ServerEpisode {
   readonly key: string;
   readonly prompt: string;
   /** The server's answer to the latest turn; null if nothing was sent to it. Called once per turn. */
-  readonly heard: () => ServerReply | null;
+  readonly lastReply: () => ServerReply | null;
 }
 
 /** What the tasks of a server have in common. */
@@ -23,7 +23,10 @@ export interface ServerRules {
  * A task on a server. The server's answer to a turn has arrived before the turn is taken here. The rewards are added up and paid with the
  * last turn. The reward of an earlier turn counts as its progress, which only the process reward pays.
  */
-export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved, shortened }: ServerRules): Task {
+export function serverTask(
+  { key, prompt, lastReply: heard }: ServerEpisode,
+  { host, solved, shortened }: ServerRules,
+): Task {
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
   let sum = 0;
   let over = false;
@@ -34,14 +37,14 @@ export function serverTask({ key, prompt, heard }: ServerEpisode, { host, solved
   const outcome = (reply: ServerReply, stop: 'found' | 'answered', ends: boolean): Outcome => {
     if (reply.kind === 'error') {
       // the environment threw: the agent reads the error and pays the format penalty, as when a tool throws
-      const said = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
-      return ends ? { ...said, stop, ...worth() } : { ...said, stop: null, success: false };
+      const result = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
+      return ends ? { ...result, stop, ...worth() } : { ...result, stop: null, success: false };
     }
     const { text, refused } = observationText(reply.observation);
     sum += reply.reward;
-    const said = { observation: [shortened(text)], ...(refused && { refused }) };
-    if (reply.done || ends) return { ...said, progress: 0, stop, ...worth() };
-    return { ...said, progress: reply.reward, stop: null, success: false };
+    const result = { observation: [shortened(text)], ...(refused && { refused }) };
+    if (reply.done || ends) return { ...result, progress: 0, stop, ...worth() };
+    return { ...result, progress: reply.reward, stop: null, success: false };
   };
   const resultOf = (reply: ServerReply | null) =>
     reply === null ? '' : reply.kind === 'error' ? reply.says : observationText(reply.observation).text;

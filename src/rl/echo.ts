@@ -12,12 +12,12 @@ export function echoes(record: EpisodeRecord, groups: Int32Array): Metrics {
   let repeated = 0;
   const byGroup = new Map<number, string[]>();
   for (let row = 0; row < record.rows; row++) {
-    const said = turnTexts(record, row);
-    if (said.length === 0) continue;
-    turns += said.length;
-    repeated += said.length - new Set(said).size;
+    const texts = turnTexts(record, row);
+    if (texts.length === 0) continue;
+    turns += texts.length;
+    repeated += texts.length - new Set(texts).size;
     const group = groups[row] ?? 0;
-    byGroup.set(group, [...(byGroup.get(group) ?? []), said.join(' | ')]);
+    byGroup.set(group, [...(byGroup.get(group) ?? []), texts.join(' | ')]);
   }
   const shares = [...byGroup.values()].filter((all) => all.length > 1).map(mostCommonShare);
   return {

@@ -36,8 +36,15 @@ export async function evaluate(
     const tasksOf = (greedy: boolean) => evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
     return (greedy: boolean) => {
       const [once, rounds] = [tasksOf(true), tasksOf(false)];
-      const told = (done: number) => played?.(greedy ? done : once.length + done, once.length + rounds.length);
-      return play(policy, env, config, { update, greedy, begin, tasks: greedy ? once : rounds }, yieldToEvents, told);
+      const onProgress = (done: number) => played?.(greedy ? done : once.length + done, once.length + rounds.length);
+      return play(
+        policy,
+        env,
+        config,
+        { update, greedy, begin, tasks: greedy ? once : rounds },
+        yieldToEvents,
+        onProgress,
+      );
     };
   };
   const begin = evaluatedReset(env);

@@ -34,11 +34,11 @@ export interface FilteredGroups {
  */
 export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {
   const spread = spreads(scores, groups);
-  const kept = new Set(select(spread, settings));
-  const share = spread.size === 0 ? 0 : kept.size / spread.size;
+  const keptGroups = new Set(select(spread, settings));
+  const share = spread.size === 0 ? 0 : keptGroups.size / spread.size;
   return {
-    groups: groups.map((group) => (kept.has(group) ? group : -1)),
-    keptGroups: kept.size,
+    groups: groups.map((group) => (keptGroups.has(group) ? group : -1)),
+    keptGroups: keptGroups.size,
     totalGroups: spread.size,
     uniformGroups: [...spread.values()].filter((s) => s === 0).length,
     spread,
@@ -78,9 +78,9 @@ function select(spread: ReadonlyMap<number, number>, { kind, share, topP }: Filt
     case 'top-p': {
       if (topP >= 1) return ids(varied);
       const wanted = topP * varied.reduce((sum, [, s]) => sum + s, 0) - TOP_P_SLACK;
-      let held = 0;
+      let sum = 0;
       let count = 0;
-      while (held < wanted && count < varied.length) held += varied[count++]![1];
+      while (sum < wanted && count < varied.length) sum += varied[count++]![1];
       return ids(varied.slice(0, count));
     }
   }

@@ -69,8 +69,8 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       const usual = gradient.recent();
       gradient.push(values['actor/grad_norm']);
       const left = spread.left();
-      const gone = (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0);
-      memory.vanished = gone ? memory.vanished + 1 : 0;
+      const spreadVanished = (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0);
+      memory.vanished = spreadVanished ? memory.vanished + 1 : 0;
 
       const accuracy = values['collapse/retrieval_accuracy'];
       const chance = values['collapse/retrieval_chance_level'];

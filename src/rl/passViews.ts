@@ -20,8 +20,8 @@ export function passViews(
   const count = Math.ceil(steps.length / perPass);
   return weights.map(({ gradWeights, policyWeights }, i) => {
     const pass = i === weights.length - 1 ? count - 1 : i;
-    const taken = steps.slice(pass * perPass, (pass + 1) * perPass);
-    return { pass: pass + 1, gradWeights, policyWeights, shares: shares(report, taken, length) };
+    const passSteps = steps.slice(pass * perPass, (pass + 1) * perPass);
+    return { pass: pass + 1, gradWeights, policyWeights, shares: shares(report, passSteps, length) };
   });
 }
 

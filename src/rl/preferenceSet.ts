@@ -40,8 +40,8 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
         for (const pair of pairs) {
           labelled++;
           const key = keyOf(pair);
-          const held = heldOut.has(key) || (aside && !fitted.has(key));
-          keep(held ? heldOut : fitted, key, pair, held ? MOST_HELD_OUT : MOST_PAIRS);
+          const isHeldOut = heldOut.has(key) || (aside && !fitted.has(key));
+          keep(isHeldOut ? heldOut : fitted, key, pair, isHeldOut ? MOST_HELD_OUT : MOST_PAIRS);
         }
       }
     },
@@ -112,9 +112,9 @@ function keep(list: Map<string, Pair>, key: string, pair: Pair, most: number): v
 /** `count` different elements, drawn at random; all of them if there are no more. */
 function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random): readonly Pair[] {
   const rest = [...list.values()];
-  const taken: Pair[] = [];
-  while (taken.length < count && rest.length > 0) taken.push(...rest.splice(random.int(rest.length), 1));
-  return taken;
+  const pairs: Pair[] = [];
+  while (pairs.length < count && rest.length > 0) pairs.push(...rest.splice(random.int(rest.length), 1));
+  return pairs;
 }
 
 /** Scores that differ by less are equal up to float noise. */

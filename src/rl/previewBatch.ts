@@ -60,9 +60,9 @@ export function previewBatch(
     gradWeights: of.gradWeights,
     policyWeights: of.policyWeights,
   });
-  const kept = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
+  const keptRows = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
   return {
-    batch: { ...batch, kept, ...pushed(would, after, turnedSteps) },
+    batch: { ...batch, kept: keptRows, ...pushed(would, after, turnedSteps) },
     before: pushed(was, before, taken),
     ...{ was: before.means, would: after.means },
   };

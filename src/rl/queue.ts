@@ -42,9 +42,9 @@ export async function playQueue(
   let over = 0;
   /** Gives these rows the next tasks, if any are left. */
   const take = async (indices: readonly number[]) => {
-    const taken = tasks.slice(next, next + indices.length);
-    const steppers = await openAll(table, taken);
-    for (const [i, { counters }] of taken.entries()) {
+    const nextTasks = tasks.slice(next, next + indices.length);
+    const steppers = await openAll(table, nextTasks);
+    for (const [i, { counters }] of nextTasks.entries()) {
       const index = indices[i]!;
       policy.beginRow(index, counters);
       record.clear(index);

@@ -154,15 +154,15 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
 }
 
 /** Means over the optimizer steps that changed something. */
-function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metrics {
-  const taken = steps.filter(({ skipped }) => skipped === '');
-  if (taken.length === 0) return {};
-  const mean = (of: (step: StepStats) => number) => taken.reduce((sum, step) => sum + of(step), 0) / taken.length;
+function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics {
+  const steps = all.filter(({ skipped }) => skipped === '');
+  if (steps.length === 0) return {};
+  const mean = (of: (step: StepStats) => number) => steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
   return {
     'actor/entropy': mean(({ entropy }) => entropy),
     'actor/grad_norm': mean(({ gradNorm }) => gradNorm),
     'actor/ppo_kl': mean(({ approxKl }) => approxKl),
-    'actor/ppo_kl_last': taken.at(-1)!.approxKl,
+    'actor/ppo_kl_last': steps.at(-1)!.approxKl,
     'actor/pg_loss': mean(({ policyLoss }) => policyLoss),
     'actor/pg_clipfrac': mean(({ clipFraction }) => clipFraction),
     'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),
@@ -208,11 +208,11 @@ function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics
 
 function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics {
   const over = (mask: Float32Array, of: (i: number) => number): number[] => {
-    const kept: number[] = [];
+    const values: number[] = [];
     mask.forEach((m, i) => {
-      if (m !== 0) kept.push(of(i));
+      if (m !== 0) values.push(of(i));
     });
-    return kept;
+    return values;
   };
   const metrics: Metrics = {
     'critic/advantages/mean': average(over(report.advantageMask, (i) => report.advantages[i] ?? 0)),

@@ -234,11 +234,11 @@ function minibatches(
   groups: Int32Array,
   update: number,
 ): Int32Array[] {
-  const kept = Int32Array.from({ length: rows }, (_, row) => row).filter((row) => groups[row]! >= 0);
-  const count = Math.ceil((kept.length * parts) / rows);
-  const size = Math.ceil(kept.length / Math.max(1, count));
+  const keptRows = Int32Array.from({ length: rows }, (_, row) => row).filter((row) => groups[row]! >= 0);
+  const count = Math.ceil((keptRows.length * parts) / rows);
+  const size = Math.ceil(keptRows.length / Math.max(1, count));
   return Array.from({ length: epochs }, (_, epoch) => {
-    const order = kept.slice();
+    const order = keptRows.slice();
     random(seed, Purpose.shuffle, update, epoch).shuffle(order);
     return Array.from({ length: count }, (_part, part) => order.slice(part * size, (part + 1) * size));
   }).flat();

@@ -104,11 +104,11 @@ function withoutNulls(value: unknown): unknown {
 function unwrittenCalls(message: JsonRecord, spoken: readonly Piece[]): readonly Call[] {
   const written = spoken.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
   return callsOf(message).filter(({ name, args }) => {
-    const said = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
-    const at = written.findIndex((text) => text.includes(name) && said.some((each) => text.includes(each)));
+    const writings = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
+    const at = written.findIndex((text) => text.includes(name) && writings.some((each) => text.includes(each)));
     if (at < 0) return true;
     // what one call is, the next is not: two calls alike are written twice
-    const [now = ''] = said.filter((each) => written[at]?.includes(each));
+    const [now = ''] = writings.filter((each) => written[at]?.includes(each));
     written[at] = (written[at] ?? '').replace(now, '');
     return false;
   });

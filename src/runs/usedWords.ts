@@ -29,7 +29,7 @@ export function withUsedWords(recording: Recording): Recording {
       names: new Map([...episode.names].map(([id, name]) => [number(id), name])),
     })),
   });
-  const said = (readings: RecordedReadings): RecordedReadings => ({
+  const renumber = (readings: RecordedReadings): RecordedReadings => ({
     ...readings,
     distributions: readings.distributions.map((each) => ({ ...each, tokens: each.tokens.map(number) })),
     rerun: { before: played(readings.rerun.before), after: played(readings.rerun.after) },
@@ -38,7 +38,7 @@ export function withUsedWords(recording: Recording): Recording {
     ...recording,
     vocabulary: ids.map((id) => recording.vocabulary[id] ?? ''),
     batches: recording.batches.map((kept) => ({ ...kept, batch: played(kept.batch) })),
-    readings: new Map([...recording.readings].map(([update, readings]) => [update, said(readings)])),
+    readings: new Map([...recording.readings].map(([update, readings]) => [update, renumber(readings)])),
     plays: recording.plays.map(({ update, batch }) => ({ update, batch: played(batch) })),
   };
 }

@@ -70,8 +70,8 @@ export class AnsweringPolicies {
   async timed<T>(spec: PolicySpec, tokens: number, work: () => Promise<T>): Promise<T> {
     const began = this.#host.now();
     const done = await work();
-    const spent = this.#host.now() - began;
-    if (spent > LEAST_TIMED) this.#rate = (1000 * tokens * flopsOf(spec)) / spent;
+    const elapsed = this.#host.now() - began;
+    if (elapsed > LEAST_TIMED) this.#rate = (1000 * tokens * flopsOf(spec)) / elapsed;
     return done;
   }
 

@@ -39,7 +39,7 @@ export async function openPolicy(
   };
   if (backend === 'cpu') return onCpu('');
   const resumed = findKernelSet(began);
-  const gone =
+  const kernelsRemoved =
     began && !resumed ? `The run began with kernels ${began}, which no longer exist. Others round differently.` : '';
   const { gpu, openGpuPolicy } = host;
   let reason = NO_WEBGPU;
@@ -50,7 +50,7 @@ export async function openPolicy(
       return await openGpuPolicy(gpu, spec, {
         seed,
         storage,
-        reason: [choice?.reason, gone].filter(Boolean).join(' '),
+        reason: [choice?.reason, kernelsRemoved].filter(Boolean).join(' '),
         tune: kernels === 'auto',
         ...(resumed && { resumed }),
         ...(kernels !== 'auto' && kernels !== 'safe' && { kernels }),

@@ -55,15 +55,15 @@ export function shownNow({
   const { length } = policy;
   const record = demonstrations([{ env, quality }], { seed: begun.seed, step, rows: policy.rows, length });
   const episodes = Array.from({ length: Math.min(rows, policy.rows) }, (_, row) => {
-    const said: SpokenText[] = [];
+    const texts: SpokenText[] = [];
     for (let at = row * length; at < row * length + record.lengths[row]!; at++) {
       const [role, turn] = [record.roles[at] as Role, record.turns[at]!];
       const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ').replaceAll('⏎', '\n');
-      const last = said.at(-1);
-      if (last?.role === role && last.turn === turn) said[said.length - 1] = { ...last, text: last.text + piece };
-      else said.push({ role, turn, text: piece });
+      const last = texts.at(-1);
+      if (last?.role === role && last.turn === turn) texts[texts.length - 1] = { ...last, text: last.text + piece };
+      else texts.push({ role, turn, text: piece });
     }
-    return said;
+    return texts;
   });
   return { step: step + 1, total, episodes };
 }

@@ -52,11 +52,11 @@ const ANSWERING: Answering = {
     });
   },
   logprobs: async (by, { update, row, anyway = false }) => {
-    const kept = by.batch(update);
-    const { batch, config } = kept;
+    const entry = by.batch(update);
+    const { batch, config } = entry;
     if (row === null) {
       const job = { tokens: 2 * tokensOf(batch), rows: batch.rows, anyway };
-      const score = (weights: Weights) => by.scoring(weights, kept);
+      const score = (weights: Weights) => by.scoring(weights, entry);
       return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, score)) }));
     }
     const record = recordOf(batch, row);
@@ -65,17 +65,17 @@ const ANSWERING: Answering = {
     return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, ask)) }));
   },
   why: async (by, { update, anyway = false, apart = false, ...token }) => {
-    const kept = by.batch(update);
+    const entry = by.batch(update);
     const [before, after] = [by.history.state(update - 1), by.history.state(update)];
     const lesson = by.history.lesson(update);
     if (!before || !after || !lesson) return { kind: 'why', why: null, apart: null };
-    const whole = { ...kept, before, after, lesson };
-    const own = READING_PASSES * (kept.batch.lengths[token.row] ?? 0);
-    const all = LEARNING_PASSES * lesson.steps.length * tokensOf(kept.batch);
-    const dear = apart ? null : await by.dear(all, kept.batch.rows);
-    const reading = (weights: Weights) => by.reading(weights, kept.config);
-    const replaying = dear ? null : () => by.replaying(kept.config);
-    const job = dear ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: kept.batch.rows, anyway: true };
+    const whole = { ...entry, before, after, lesson };
+    const own = READING_PASSES * (entry.batch.lengths[token.row] ?? 0);
+    const all = LEARNING_PASSES * lesson.steps.length * tokensOf(entry.batch);
+    const dear = apart ? null : await by.dear(all, entry.batch.rows);
+    const reading = (weights: Weights) => by.reading(weights, entry.config);
+    const replaying = dear ? null : () => by.replaying(entry.config);
+    const job = dear ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: entry.batch.rows, anyway: true };
     return unlessDear(by, job, async () => {
       return { kind: 'why', why: await whyMoved({ reading, replaying }, whole, token), apart: dear };
     });

@@ -57,8 +57,8 @@ async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunCo
 const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>(); // a dragged slider asks about the same update many times
 
 async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
-  const kept = known.get(batch);
-  if (kept !== undefined) return kept;
+  const cached = known.get(batch);
+  if (cached !== undefined) return cached;
   if (by.beside) {
     throw new Error(
       'No preview: this knob acts from the second optimizer step on. Repeating the update with a checkpoint would take minutes.',

@@ -126,17 +126,17 @@ export class Readers {
 
   /** The batch that an update learned from. Throws when it is not kept. */
   batch(update: number): KeptBatch {
-    const kept = this.history.batch(update);
-    if (!kept) throw new Error(`The rollouts of update ${update} are no longer kept.`);
-    return kept;
+    const entry = this.history.batch(update);
+    if (!entry) throw new Error(`The rollouts of update ${update} are no longer kept.`);
+    return entry;
   }
 
   /** A rollout or a branch. Throws when it is not kept. */
   rollout(of: RolloutAddress): KeptRollout {
     if ('update' in of) return { ...this.batch(of.update), row: of.row };
-    const kept = this.history.branch(of.branch);
-    if (!kept) throw new Error('This branch is no longer kept. Create it again.');
-    return { ...kept, row: 0 };
+    const entry = this.history.branch(of.branch);
+    if (!entry) throw new Error('This branch is no longer kept. Create it again.');
+    return { ...entry, row: 0 };
   }
 
   /** Frees their memory. */

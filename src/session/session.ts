@@ -290,10 +290,10 @@ function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy,
 function otherWords(before: readonly string[], now: readonly string[]): EnvironmentFileError {
   const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
   const fresh = now.filter((word) => !before.includes(word));
-  const gone = before.filter((word) => !now.includes(word));
+  const removedWords = before.filter((word) => !now.includes(word));
   const changes = [
     ...(fresh.length > 0 ? [`new: ${listed(fresh)}`] : []),
-    ...(gone.length > 0 ? [`gone: ${listed(gone)}`] : []),
+    ...(removedWords.length > 0 ? [`gone: ${listed(removedWords)}`] : []),
   ];
   return new EnvironmentFileError(
     `This file changes the words that the run’s model was trained with (${changes.join('; ') || 'their order'}). Restore those words, or train on the file in a new run.`,

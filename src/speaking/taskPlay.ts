@@ -145,11 +145,11 @@ export class TaskPlay {
 
   /** Writes everything that the environment has added to the episode. */
   async #catchUp(onWrote: OnWrote): Promise<boolean> {
-    const said = this.#stepper.written.slice(this.#writer.written.length);
-    const [first] = said;
+    const unread = this.#stepper.written.slice(this.#writer.written.length);
+    const [first] = unread;
     if (!first) return true;
     return this.#writer.force(
-      said.map(({ token }) => token),
+      unread.map(({ token }) => token),
       first.role,
       first.turn,
       onWrote,
@@ -160,9 +160,9 @@ export class TaskPlay {
 /** The scripted expert's turns at a task, in text. */
 function expertPlay(table: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
   const { tokens, roles, turns, paid, success, reward } = playExpert(table, seeds);
-  const said = paid.map(({ turn }) => {
+  const turnTexts = paid.map(({ turn }) => {
     const ids = [...tokens].filter((_, t) => turns[t] === turn && roles[t] === Role.action);
     return codec.decode(withoutStop(ids, codec.stops));
   });
-  return { success, reward, turns: said };
+  return { success, reward, turns: turnTexts };
 }

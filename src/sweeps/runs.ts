@@ -78,8 +78,8 @@ export function shardOf<T>(runs: readonly T[], { i, n }: { readonly i: number; r
 }
 
 function labelOf(knobs: Knobs): string {
-  const told = Object.entries(knobs).map(([name, value]) => `${name}=${value}`);
-  return told.length > 0 ? told.join(' ') : 'as set';
+  const assignments = Object.entries(knobs).map(([name, value]) => `${name}=${value}`);
+  return assignments.length > 0 ? assignments.join(' ') : 'as set';
 }
 
 function gridOf([first, ...rest]: readonly (readonly [FieldName, readonly (string | number)[]])[]): readonly Knobs[] {

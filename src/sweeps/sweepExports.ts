@@ -50,8 +50,8 @@ export function sweepCsv({ sweep, rows }: SweepTable): string {
 /** The table for programs: what is searched, and the rows, best first. */
 export function sweepJson({ sweep, rows, done, planned }: SweepTable): string {
   const { preset, set, seeds, metric, take, better } = sweep;
-  const told = rows.map(({ knobs, values, n, mean, interval }) => ({ knobs, n, mean, interval, values }));
-  return `${JSON.stringify({ preset, set, seeds, metric, take, better, done, planned, rows: told }, null, 1)}\n`;
+  const tableRows = rows.map(({ knobs, values, n, mean, interval }) => ({ knobs, n, mean, interval, values }));
+  return `${JSON.stringify({ preset, set, seeds, metric, take, better, done, planned, rows: tableRows }, null, 1)}\n`;
 }
 
 function knobCells({ knobs }: SweptRow, names: readonly (keyof SweptRow['knobs'])[]): (string | number)[] {

@@ -25,7 +25,7 @@ const OBSERVATIONS = ['{"found": "a key"}', 'error: no such place', 'Two lines.\
 export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dialect): void {
   const messages: Message[] = [...dialect.begins({ system: 'You look into boxes.', question: QUESTION })];
   const prompt = () => codec.encode(template.write(messages, dialect.tools, true));
-  let kept = [...prompt()];
+  let tokens = [...prompt()];
   TURNS.forEach((turn, i) => {
     const observation = OBSERVATIONS[i] ?? '';
     const after = following(template, dialect, observation);
@@ -39,18 +39,18 @@ export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dial
         `one of ${ends || 'its stop ids'}`,
       );
     }
-    kept = [...kept, ...codec.encode(turn), ...end];
+    tokens = [...tokens, ...codec.encode(turn), ...end];
     messages.push(assistantMessage(turn), dialect.observes(observation));
     const anew = prompt();
-    const at = kept.findIndex((id, place) => id !== anew[place]);
-    if (at < 0 && anew.length === kept.length) return;
-    const place = at < 0 ? kept.length : at;
+    const at = tokens.findIndex((id, place) => id !== anew[place]);
+    if (at < 0 && anew.length === tokens.length) return;
+    const place = at < 0 ? tokens.length : at;
     const around = (ids: readonly number[]) =>
       shownTokens(codec, ids.slice(Math.max(0, place - 4), place + 6)) || 'the end';
     throw refused(
       template,
       `token ${place} of the prompt after turn ${i + 1}`,
-      `${around(anew)} where ${around(kept)} was`,
+      `${around(anew)} where ${around(tokens)} was`,
       'every token that was there before',
     );
   });

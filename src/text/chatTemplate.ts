@@ -48,7 +48,7 @@ export function chatTemplate(
     try {
       return jinja(text);
     } catch (error) {
-      throw fail(name, said(error), 'a Jinja template');
+      throw fail(name, errorText(error), 'a Jinja template');
     }
   };
   const named = typeof source === 'string' ? { default: source } : source;
@@ -61,7 +61,7 @@ export function chatTemplate(
       const variables = { messages: messages.map(asTemplatesReadIt), tools, documents: null };
       return render({ ...tokens, ...variables, add_generation_prompt: asks });
     } catch (error) {
-      throw fail(messages.map(({ role }) => role).join(', '), said(error), 'a conversation it can write');
+      throw fail(messages.map(({ role }) => role).join(', '), errorText(error), 'a conversation it can write');
     }
   };
   const spoken = [...TALK, { role: 'assistant', content: 'Three.' }];
@@ -109,5 +109,5 @@ function attempted(write: () => string): string | null {
   }
 }
 
-const said = (error: unknown) =>
+const errorText = (error: unknown) =>
   error instanceof Error ? `${error.name}: ${error.message.split('\n', 1)[0] ?? ''}` : String(error);

@@ -79,10 +79,11 @@ function readCall(text: string, tools: readonly ToolSchema[], quote: Quote): Cal
       said: `the tool ${quote(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
     };
   }
-  const given = field(one, 'arguments');
-  if (!isRecord(given)) return { kind: 'arguments', said: `${quote(shown(given))} as arguments; want an object` };
-  const wrong = wrongArgument(given, tool, quote);
-  return wrong === null ? { tool: tool.function.name, values: given } : { kind: 'arguments', said: wrong };
+  const callArguments = field(one, 'arguments');
+  if (!isRecord(callArguments))
+    return { kind: 'arguments', said: `${quote(shown(callArguments))} as arguments; want an object` };
+  const wrong = wrongArgument(callArguments, tool, quote);
+  return wrong === null ? { tool: tool.function.name, values: callArguments } : { kind: 'arguments', said: wrong };
 }
 
 const FORM = '{"name": "…", "arguments": {…}}';

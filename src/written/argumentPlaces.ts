@@ -20,16 +20,16 @@ export function argumentPlaces({ name: tool, parameters }: ToolFace, moves: read
     const name = nameOf(parameter);
     const type = typeof parameter === 'string' ? 'string' : parameter.type;
     const choices = typeof parameter === 'string' ? undefined : parameter.choices;
-    const given = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values[name]] : []));
+    const callValues = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values[name]] : []));
     const own = choices ?? (type === 'boolean' ? [true, false] : null);
-    const fixed = own ?? (given.length > 0 ? null : NEVER_CALLED[type === 'string' ? 'string' : 'number']);
-    const said = (fixed ?? given).map(valueWords);
+    const fixed = own ?? (callValues.length > 0 ? null : NEVER_CALLED[type === 'string' ? 'string' : 'number']);
+    const valueWordLists = (fixed ?? callValues).map(valueWords);
     return {
       ...{ name, type, fixed: fixed !== null },
-      words: [...new Set(said.flat())],
+      words: [...new Set(valueWordLists.flat())],
       most: Math.min(
         MOST_WORDS,
-        said.reduce((longest, { length }) => Math.max(longest, length), 1),
+        valueWordLists.reduce((longest, { length }) => Math.max(longest, length), 1),
       ),
     };
   });

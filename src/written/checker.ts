@@ -124,11 +124,11 @@ export async function checkEnvironment(
       null,
     );
   if (experts && !broken) {
-    const told = givenAway(experts);
-    if (told > experts.length / 2) {
+    const count = givenAway(experts);
+    if (count > experts.length / 2) {
       found.add(
         'warning',
-        `In ${told} of ${experts.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
+        `In ${count} of ${experts.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
         null,
       );
     }
@@ -185,15 +185,15 @@ function tasksOf({ tasks }: ClassSettings, episodes: number): readonly TaskOf[] 
   return list;
 }
 
-const said = ({ text, refused, over, paid, state }: Play['replies'][number]) =>
+const replyText = ({ text, refused, over, paid, state }: Play['replies'][number]) =>
   JSON.stringify([text ?? null, refused ?? null, over ?? false, paid ?? null, state ?? null]);
 const transcript = ({ prompt, replies, parts, observed, problems }: Play) =>
-  JSON.stringify([prompt, replies.map(said), parts, observed, problems.map(({ text }) => text)]);
+  JSON.stringify([prompt, replies.map(replyText), parts, observed, problems.map(({ text }) => text)]);
 
 function difference(first: Play, second: Play): string {
   if (first.prompt !== second.prompt)
     return `it began with “${first.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
-  const turn = first.replies.findIndex((reply, at) => said(reply) !== said(second.replies[at] ?? {}));
+  const turn = first.replies.findIndex((reply, at) => replyText(reply) !== replyText(second.replies[at] ?? {}));
   if (turn >= 0) {
     const [one, other] = [first.replies[turn], second.replies[turn]];
     const state = one?.state !== other?.state && one?.text === other?.text;
@@ -208,7 +208,7 @@ const lastWords = (move: Move | undefined) =>
     : 'answer' in move
       ? [move.answer]
       : Object.values(move.values).filter((value) => typeof value === 'string');
-const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(said)]);
+const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(replyText)]);
 
 /** The names of the parts of the reward that were 0 in all episodes. */
 function unpaidParts(plays: readonly Play[]): readonly string[] {

@@ -231,10 +231,10 @@ function isOf(value: unknown, type: ParameterType): boolean {
 export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ prompt, replies }, episode) => {
     const draw = random(seed, Purpose.baseline, episode, replies.length);
-    const heard =
+    const wordsRead =
       [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
     return someCall(tools, draw, (type) =>
-      isNumeric(type) ? draw.int(16) : heard.length > 0 ? draw.pick(heard) : 'a',
+      isNumeric(type) ? draw.int(16) : wordsRead.length > 0 ? draw.pick(wordsRead) : 'a',
     );
   };
 }

@@ -199,9 +199,9 @@ export async function openSandbox(
     start();
     try {
       const reply = vm.callFunction(serveInside, vm.undefined, text, why, line, begin);
-      const told = reply.toString();
+      const replyText = reply.toString();
       reply.dispose();
-      return told;
+      return replyText;
     } catch (error) {
       if (error instanceof JSException) return error;
       throw error;
@@ -210,18 +210,18 @@ export async function openSandbox(
   const serve = (requests: readonly Request[]): readonly Reply[] => {
     served = -1;
     const text = vm.newString(JSON.stringify(requests));
-    let told = crossing(text, vm.undefined, vm.null);
+    let replyText = crossing(text, vm.undefined, vm.null);
     text.dispose();
     // ends, because each turn finishes at least one more request
-    for (let stops = 0; typeof told !== 'string' && stops <= requests.length; stops++) {
-      const why = vm.newString(isTooLong(told) ? TOO_LONG : `was stopped: ${messageOf(told)}.`);
-      const line = lineOf(told);
+    for (let stops = 0; typeof replyText !== 'string' && stops <= requests.length; stops++) {
+      const why = vm.newString(isTooLong(replyText) ? TOO_LONG : `was stopped: ${messageOf(replyText)}.`);
+      const line = lineOf(replyText);
       const at = line === null ? vm.null : vm.newNumber(line);
-      told = crossing(vm.undefined, why, at);
+      replyText = crossing(vm.undefined, why, at);
       for (const handle of [why, at]) handle.dispose();
     }
-    if (typeof told !== 'string') throw told;
-    return (JSON.parse(told) as readonly Reply[]).map((reply) =>
+    if (typeof replyText !== 'string') throw replyText;
+    return (JSON.parse(replyText) as readonly Reply[]).map((reply) =>
       typeof reply.line === 'number' ? { ...reply, line: lineIn(reply.line) } : reply,
     );
   };

@@ -88,8 +88,8 @@ export function wordTurns(
     maxTokens: 1 + longestPrompt + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + longestHeard),
     tokens: (text) => textWords(text).length,
     shortened: (text) => {
-      const said = textWords(text);
-      return said.length <= longestHeard ? text : said.slice(0, longestHeard).join(' ');
+      const words = textWords(text);
+      return words.length <= longestHeard ? text : words.slice(0, longestHeard).join(' ');
     },
     language,
   };
@@ -133,9 +133,9 @@ export function wordTurns(
     const someCall = moves.find((move) => 'tool' in move);
     // The expert may use words that no player used in the measured tasks. The agent can't write these, so its demonstration gets words that it can write.
     const written = (value: unknown, place: ArgumentPlace) => {
-      const said = slotted.write(valueWords(value)).slice(0, place.most);
-      return said.every((word) => isLegal(word, place))
-        ? said
+      const valueTokens = slotted.write(valueWords(value)).slice(0, place.most);
+      return valueTokens.every((word) => isLegal(word, place))
+        ? valueTokens
         : place.words.filter((word) => known.has(word)).slice(0, 1);
     };
     return {
@@ -144,14 +144,14 @@ export function wordTurns(
       observation: (text) => slotted.write(textWords(text)),
       turn: (move) => {
         // if the agent can't answer in text, even a player without a next move has to make a call
-        const said = 'answer' in move && !answer && someCall ? someCall : move;
-        if ('answer' in said) return ['<answer>', ...(answer ? written(said.answer, answer) : []), '</answer>'];
-        const list = places.get(said.tool) ?? [];
+        const ownMove = 'answer' in move && !answer && someCall ? someCall : move;
+        if ('answer' in ownMove) return ['<answer>', ...(answer ? written(ownMove.answer, answer) : []), '</answer>'];
+        const list = places.get(ownMove.tool) ?? [];
         const values = list.flatMap((place, at) => [
-          ...written(said.values[place.name], place),
+          ...written(ownMove.values[place.name], place),
           ...(ends(list, at) ? [NEXT_ARGUMENT] : []),
         ]);
-        return ['<call>', said.tool, ...values, '</call>'];
+        return ['<call>', ownMove.tool, ...values, '</call>'];
       },
       call: ([name, ...told]) => {
         const tool = tools.find((one) => one.name === name);
@@ -185,13 +185,13 @@ function answered({ hearsAnswer, tools }: Declaration, shown: readonly Play[], m
 }
 
 function answerPlace(moves: MeasuredTexts['moves']): ArgumentPlace {
-  const said = moves.flatMap((move) => ('answer' in move ? [valueWords(move.answer)] : []));
+  const answers = moves.flatMap((move) => ('answer' in move ? [valueWords(move.answer)] : []));
   return {
     name: 'answer',
     type: 'string',
     fixed: false,
-    words: [...new Set(['?', ...said.flat()])],
-    most: Math.max(1, most(said.map(({ length }) => length))),
+    words: [...new Set(['?', ...answers.flat()])],
+    most: Math.max(1, most(answers.map(({ length }) => length))),
   };
 }
 
@@ -221,12 +221,12 @@ function commonWords({ plays, shown, moves }: MeasuredTexts, tools: readonly Too
   };
   for (const play of plays) count([play.prompt, ...answersOf(play)].flatMap(textWords));
   for (const { prompt, moves: own, replies } of shown) {
-    const heard = new Set(textWords(prompt));
+    const wordsRead = new Set(textWords(prompt));
     for (const [turn, move] of own.entries()) {
       const values = 'answer' in move ? [move.answer] : Object.values(move.values);
-      for (const word of values.flatMap(valueWords)) if (!heard.has(word)) needed.add(word);
+      for (const word of values.flatMap(valueWords)) if (!wordsRead.has(word)) needed.add(word);
       const { text, refused } = replies[turn] ?? {};
-      for (const word of textWords(text ?? refused ?? '')) heard.add(word);
+      for (const word of textWords(text ?? refused ?? '')) wordsRead.add(word);
     }
   }
   const enough = COMMON * plays.length;

@@ -22,7 +22,7 @@ async function holdAt(page: Page, place: number): Promise<number> {
     .poll(async () => {
       wanted = (await read(page)).kept.updates[place];
       await scrub(page, place);
-      return (await read(page)).selection.held === wanted;
+      return (await read(page)).selection.shownUpdate === wanted;
     })
     .toBe(true);
   return wanted ?? -1;
@@ -113,7 +113,7 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   const { page: other } = await visitStill(browser, { hash: url.slice(url.indexOf('#')) });
   await other.getByTestId('shared').waitFor();
   const chosen = async () => (await read(other)).selection;
-  await expect.poll(chosen).toEqual({ held: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
+  await expect.poll(chosen).toEqual({ shownUpdate: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
   await other.getByRole('link', { name: 'Lab' }).click();
   await train(other, 3);
   await other.getByRole('button', { name: 'held at update 2' }).waitFor();

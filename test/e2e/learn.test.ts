@@ -318,7 +318,7 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   expect(batch.observationsTrained).toBe(batch.observations);
   await result().toContain(`${batch.observations} of ${batch.observations} `);
   await result().toMatch(/push [+−]\d/);
-  await expect.poll(async () => (await read(page)).selection).toMatchObject({ held: null, channel: 'gradient' });
+  await expect.poll(async () => (await read(page)).selection).toMatchObject({ shownUpdate: null, channel: 'gradient' });
   const pushed = '.token[data-kind="observation"][data-loss="true"]';
   await page.locator(`${pushed}[aria-pressed="true"][data-tour]`).waitFor();
   await page.locator(`${pushed}[aria-pressed="false"]`).filter({ hasText: /[1-9]/ }).last().click();

@@ -18,7 +18,7 @@ const KNOBS = Object.keys(FIELDS) as FieldName[];
 /** The screens whose address means knobs. */
 const OF_KNOBS = SCREEN_LIST.map(([route]) => route).filter((route) => !hasOwnAddress(route));
 const LOOKED_AT = {
-  update: 'held',
+  update: 'shownUpdate',
   recorded: 'recorded',
   rollout: 'row',
   turn: 'turn',

@@ -27,13 +27,13 @@ const told = (last: number) => ({
 });
 beforeEach(() => {
   clearBatches();
-  useSelection.setState({ held: null });
+  useSelection.setState({ shownUpdate: null });
 });
 
 test('32 MiB of batches are at hand, the longest unused go first, and the held one stays', () => {
   for (let update = 1; update <= 6; update++) {
     takeBatch(told(update));
-    if (update === 2) useSelection.setState({ held: 1 });
+    if (update === 2) useSelection.setState({ shownUpdate: 1 });
   }
   expect([1, 2, 3, 4, 5, 6].filter((update) => batchAtHand(update))).toEqual([1, 5, 6]);
   expect(live.kept).toEqual({ updates: [1, 2, 3, 4, 5, 6], bytes: 60 });
@@ -44,7 +44,7 @@ test('a held batch that is not at hand leaves what is in view until the run has 
   for (let update = 1; update <= 6; update++) takeBatch(told(update));
   showBatch(nextBatch()!, ['word']);
   expect(live.batch.update).toBe(6);
-  useSelection.setState({ held: 2 });
+  useSelection.setState({ shownUpdate: 2 });
   expect(isElsewhere(2)).toBe(true);
   expect(nextBatch()).toBeUndefined();
   const asked: unknown[] = [];
@@ -61,7 +61,7 @@ test.each([
   ['no run is there to give', { kind: 'refused', message: 'There is no run to ask.' }],
 ] satisfies [string, Answer][])('a batch that %s is no longer offered, and the newest is shown', async (_, answer) => {
   for (let update = 1; update <= 6; update++) takeBatch(told(update));
-  useSelection.setState({ held: 2 });
+  useSelection.setState({ shownUpdate: 2 });
   await fetchBatch(2, () => Promise.resolve(answer));
   expect(live.kept.updates).toEqual([1, 3, 4, 5, 6]);
   expect(nextBatch()?.batch.update).toBe(6);

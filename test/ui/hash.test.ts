@@ -110,7 +110,7 @@ test('what is looked at goes along in the address of every screen, without what 
   const config = parseConfig({ ...first, seed: 3 });
   const knobs = 'processReward=0.5&entropyCoef=0.02&learningRate=0.001&updates=160&seed=3';
   const selected = {
-    ...{ held: 12, recorded: 25, row: 5, turn: 2, token: 7 },
+    ...{ shownUpdate: 12, recorded: 25, row: 5, turn: 2, token: 7 },
     ...({ channel: 'advantage', hide: 'curves,reward' } as const),
   };
   const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;

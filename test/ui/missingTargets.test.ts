@@ -9,8 +9,13 @@ const viewOf = (row: number): Current => ({
   episode: example.episodes[row],
   rollout: readRollout(example, exampleVocabulary, row),
 });
-const at = (row: number, turn: number | null = null, token: number | null = null, held: number | null = null) => ({
-  ...{ held, recorded: null as number | null, row, turn, token },
+const at = (
+  row: number,
+  turn: number | null = null,
+  token: number | null = null,
+  shownUpdate: number | null = null,
+) => ({
+  ...{ shownUpdate, recorded: null as number | null, row, turn, token },
 });
 const REACHED: RunPosition = { update: example.update, updates: 200 };
 const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0, reached = REACHED) =>

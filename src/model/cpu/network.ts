@@ -140,22 +140,22 @@ export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Netwo
  */
 function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
   for (const { name, size, shape } of placed) {
-    const given = tensors.get(name);
-    if (given === undefined && !name.startsWith('value_head.')) {
+    const tensor = tensors.get(name);
+    if (tensor === undefined && !name.startsWith('value_head.')) {
       throw new Error(
         `writeWeights: ${name} is missing; want a tensor [${shape.join(',')}]. Give every parameter of the model.`,
       );
     }
-    if (given !== undefined && given.length !== size) {
+    if (tensor !== undefined && tensor.length !== size) {
       throw new Error(
-        `writeWeights: ${name} has ${given.length} numbers; want ${size} = [${shape.join(',')}]. Give weights of this model.`,
+        `writeWeights: ${name} has ${tensor.length} numbers; want ${size} = [${shape.join(',')}]. Give weights of this model.`,
       );
     }
   }
   for (const { name, size, offset } of placed) {
-    const given = tensors.get(name);
-    if (given === undefined) pool.fill(0, offset, offset + size);
-    else pool.set(given, offset);
+    const tensor = tensors.get(name);
+    if (tensor === undefined) pool.fill(0, offset, offset + size);
+    else pool.set(tensor, offset);
   }
 }
 

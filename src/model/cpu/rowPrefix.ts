@@ -3,9 +3,9 @@ import type { Packed } from './transformer.ts';
 
 /** The first `count` tokens of a row of the batch, to be run by themselves. Throws RangeError where the row does not have as many. */
 export function rowPrefix(batch: Batch, row: number, count: number): Packed {
-  const held = batch.lengths[row] ?? 0;
-  if (count < 1 || count > held) {
-    throw new RangeError(`Got a question about ${count} tokens; want 1 to the ${held} of row ${row}.`);
+  const length = batch.lengths[row] ?? 0;
+  if (count < 1 || count > length) {
+    throw new RangeError(`Got a question about ${count} tokens; want 1 to the ${length} of row ${row}.`);
   }
   const start = row * batch.length;
   return {

@@ -182,8 +182,8 @@ function recordStep(
   const plan = new Plan(recorder, `decode ${N} rows`);
   plan.dispatch(kernels.decodeEmbedding, { state, record: batch.record, table, x: acts.x, positions }, { N, B, C, T });
   recordBlocks(plan, trunk, weights, acts, positions, (layer) => {
-    const kept = layerCache(cache, spec, layer);
-    const tensors = { qkv: acts.qkv.at(layer), positions, cache: kept, out: acts.attended.at(layer) };
+    const layerKeysValues = layerCache(cache, spec, layer);
+    const tensors = { qkv: acts.qkv.at(layer), positions, cache: layerKeysValues, out: acts.attended.at(layer) };
     recordDecodeAttention(plan, spec, tensors, { N, slots: B, appends: true });
   });
   recordFinalNorm(plan, trunk, weights, acts, { language: true, value: false });

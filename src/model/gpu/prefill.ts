@@ -80,10 +80,10 @@ export class Prefill {
       const attend = (layer: number) => {
         const at = { qkv: acts.qkv.at(layer), positions: seats, out: acts.attended.at(layer) };
         const dims = { N, P, B, T, Q: m.num_attention_heads * m.head_dim, E };
-        const kept = layerCache(cache, spec, layer);
-        plan.dispatch(kernels.decodeAppend, { qkv: at.qkv, seats, cache: kept }, dims);
+        const layerKeysValues = layerCache(cache, spec, layer);
+        plan.dispatch(kernels.decodeAppend, { qkv: at.qkv, seats, cache: layerKeysValues }, dims);
         if (layer === m.num_hidden_layers - 1) return; // the last layer only has to cache keys and values: forced tokens need no logits
-        recordDecodeAttention(plan, spec, { ...at, cache: kept }, { N, slots: P, appends: false });
+        recordDecodeAttention(plan, spec, { ...at, cache: layerKeysValues }, { N, slots: P, appends: false });
       };
       recordBlocks(plan, trunk, weights, { ...acts, N, keeps: false }, seats, attend, true);
       return plan;

@@ -224,10 +224,10 @@ export class GpuTextModel implements TextModel {
     const seats: TokenPlace[] = [];
     for (const { row, like, shared } of plan) {
       const text = this.#texts.of(row);
-      const told = this.#places.held(row);
+      const countBefore = this.#places.held(row);
       this.#places.share(row, like, shared);
       const from = this.#places.held(row);
-      this.#hold(row, text.length - 1, told);
+      this.#hold(row, text.length - 1, countBefore);
       for (let position = from; position < text.length - 1; position++) {
         seats.push({ token: text[position]!, position, row, left: 0 });
       }

@@ -53,7 +53,7 @@ export async function* tune(
   const sets = KERNEL_SET_NAMES.toSorted((a, b) => Number(b === first) - Number(a === first));
   const entrants = sets.map((set): Entrant => ({ set, trial: null, error: null, refused: '', ms: Infinity }));
   const running = () => entrants.filter(({ trial, refused }) => trial && !refused);
-  let spent = 0; // ms that the tuning itself worked, without the work in between
+  let tuningMs = 0; // ms that the tuning itself worked, without the work in between
   let over = false;
   /** Runs a set's work and returns its time in ms. If the work fails, the set can't be chosen any more. */
   const take = async (one: Entrant, work: () => Promise<void> | undefined): Promise<number> => {
@@ -65,12 +65,12 @@ export async function* tune(
       one.refused ||= `It does not run here: ${error instanceof Error ? error.message : String(error)}`;
       return Infinity;
     } finally {
-      spent += now() - began;
+      tuningMs += now() - began;
     }
   };
   try {
     for (const one of entrants) {
-      if (spent >= boxMs) break;
+      if (tuningMs >= boxMs) break;
       const opening = take(one, async () => {
         one.trial = await open(one.set);
         if (over) drop(one);
@@ -86,7 +86,7 @@ export async function* tune(
       yield null;
     }
     for (const one of running()) {
-      if (spent >= boxMs) break;
+      if (tuningMs >= boxMs) break;
       await take(one, () => one.trial?.train(1)); // not timed: the first step also does work that later ones don't
       const step = () => take(one, () => one.trial?.train(1));
       one.ms = Math.min(await step(), await step()); // the smaller of two, because other work may have delayed one
@@ -94,7 +94,7 @@ export async function* tune(
     }
     const quickest = Math.min(...running().map(({ ms }) => ms));
     const steps = Math.max(1, Math.min(MOST_STEPS, Math.round(SLICE_MS / quickest)));
-    for (let round = 0; round < rounds && spent < boxMs; round++) {
+    for (let round = 0; round < rounds && tuningMs < boxMs; round++) {
       for (const one of running()) {
         if (one.ms > Math.max(SLICE_MS, HOPELESS * quickest)) continue;
         one.ms = Math.min(one.ms, (await take(one, () => one.trial?.train(steps))) / steps);

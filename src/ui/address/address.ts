@@ -47,7 +47,7 @@ export function bindAddress(): () => void {
     const old = selectedOf(before);
     if (PARTS.every((part) => now[part] === old[part])) return;
     // scrubbing through updates is a slider: no entry for each tick
-    enter ||= PARTS.some((part) => part !== 'held' && now[part] !== old[part]);
+    enter ||= PARTS.some((part) => part !== 'shownUpdate' && now[part] !== old[part]);
     later();
   });
   const onPop = (event: PopStateEvent) => {
@@ -65,11 +65,11 @@ export function bindAddress(): () => void {
   };
 }
 
-const PARTS: readonly (keyof Selected)[] = ['held', 'recorded', 'row', 'turn', 'token', 'channel', 'hide'];
+const PARTS: readonly (keyof Selected)[] = ['shownUpdate', 'recorded', 'row', 'turn', 'token', 'channel', 'hide'];
 
 /** The part of the page's state that an address says. */
-export function selectedOf({ held, recorded, row, turn, token, channel, hide }: Selected): Selected {
-  return { held, recorded, row, turn, token, channel, hide };
+export function selectedOf({ shownUpdate, recorded, row, turn, token, channel, hide }: Selected): Selected {
+  return { shownUpdate, recorded, row, turn, token, channel, hide };
 }
 
 /** Goes where an address leads. One that was typed or clicked brings its knobs, one that was gone back to does not. */

@@ -8,8 +8,8 @@ function digitsOf(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const digits = (whole + fraction).replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  if (kept === '') return '0';
-  const last = Number(exponent) - fraction.length + digits.length - kept.length;
-  return `${mantissa.startsWith('-') ? '-' : ''}${kept}e${last}`;
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const last = Number(exponent) - fraction.length + digits.length - significant.length;
+  return `${mantissa.startsWith('-') ? '-' : ''}${significant}e${last}`;
 }

@@ -40,7 +40,7 @@ export function subpathOf(hash: string): string {
 
 /** What a reader looks at, as an address says it. */
 export interface Selected {
-  readonly held: number | null; // update whose batch is shown; null: the newest
+  readonly shownUpdate: number | null; // update whose batch is shown; null: the newest
   readonly recorded: number | null; // update of the recording that is shown; null: whichever plays
   readonly row: number;
   readonly turn: number | null;
@@ -49,10 +49,10 @@ export interface Selected {
   readonly hide: string; // what a teacher leaves out: names of HIDEABLE, with commas
 }
 /** An update, and the part of it that lies within its batch. */
-export type Pointed = Pick<Selected, 'held' | 'recorded' | 'row' | 'turn' | 'token'>;
+export type Pointed = Pick<Selected, 'shownUpdate' | 'recorded' | 'row' | 'turn' | 'token'>;
 /** What is looked at where an address says nothing of it. */
 export const NOTHING_SELECTED: Selected = {
-  held: null,
+  shownUpdate: null,
   recorded: null,
   row: 0,
   turn: null,
@@ -61,7 +61,7 @@ export const NOTHING_SELECTED: Selected = {
   hide: '',
 };
 const PARAMS = {
-  held: 'update',
+  shownUpdate: 'update',
   recorded: 'recorded',
   row: 'rollout',
   turn: 'turn',
@@ -193,7 +193,7 @@ function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): 
     corrections.push(`hide: ${visible(unknown.join(', '))} can’t be hidden. Use ${HIDEABLE.join(', ')}. Ignored.`);
   }
   return {
-    held: whole(PARAMS.held),
+    shownUpdate: whole(PARAMS.shownUpdate),
     recorded: whole(PARAMS.recorded),
     row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,
     turn: whole(PARAMS.turn),

@@ -177,8 +177,8 @@ function counted(pairs: readonly Pair[]): string {
   const at = a.length > 0 ? ` (at update ${a.map(({ run }) => run.update).join(', ')})` : '';
   const [x, y] = pairs[0]!.map(({ label }) => label) as [string, string];
   const { better, worse, p, claim } = pairedSummary(pairs.map(([one, other]) => Number(isTrapped(one)) - Number(isTrapped(other)))); // prettier-ignore
-  const told = claim === 'unclear' ? 'cannot tell' : 'more than chance explains';
-  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${told} (${better} seeds only ${x}, ${worse} only the ${y}, exact sign test p ${chanceText(p)}).`;
+  const conclusion = claim === 'unclear' ? 'cannot tell' : 'more than chance explains';
+  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${conclusion} (${better} seeds only ${x}, ${worse} only the ${y}, exact sign test p ${chanceText(p)}).`;
 }
 
 function spreads(pairs: readonly Pair[]): string {
@@ -190,8 +190,8 @@ function spreads(pairs: readonly Pair[]): string {
   const { label: y } = pairs[0]![1];
   const mean = (at: 0 | 1) => short(values.reduce((sum, value) => sum + value[at], 0) / values.length);
   const difference = pairedSummary(values.map(([a, b]) => a - b));
-  const told = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance explains`;
-  return `Spread of rewards within a prompt at the end, smoothed: ${mean(0)}, ${y} ${mean(1)}; difference ${overSeedsText(difference, { unit: '', number: signed, side: 'larger', told })}`;
+  const conclusion = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance explains`;
+  return `Spread of rewards within a prompt at the end, smoothed: ${mean(0)}, ${y} ${mean(1)}; difference ${overSeedsText(difference, { unit: '', number: signed, side: 'larger', told: conclusion })}`;
 }
 
 function quoted(pairs: readonly Pair[]): string {

@@ -38,7 +38,10 @@ export function ChartCard({ metric, enlarge }: Props) {
   const missing = useMissing(metric);
   const series = live.series.get(metric);
   const frame = useFrame(metric, version, size.width, size.height);
-  const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
+  const sentences = [
+    ...names.map((name) => chartSentence(name, live.series.get(name), { env })),
+    baselineSentence(metric),
+  ];
   return (
     <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
       <figcaption>
@@ -58,7 +61,13 @@ export function ChartCard({ metric, enlarge }: Props) {
           </button>
         )}
       </figcaption>
-      <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()} {...(frame && edgesOf(frame.plot))}>
+      <div
+        className="plot"
+        ref={box}
+        role="img"
+        aria-label={sentences.join(' ').trim()}
+        {...(frame && edgesOf(frame.plot))}
+      >
         {frame ? <LiveChart frame={frame} /> : <div className="plot-empty">{series ? '' : missing}</div>}
         {frame?.note && (
           <span className="cut chart-note" title={frame.note}>

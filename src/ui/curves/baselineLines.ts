@@ -22,6 +22,6 @@ export function baselinesOf(metric: MetricName): readonly Baseline[] {
 
 /** The baselines of a curve as a sentence; empty if there are none. */
 export function baselineSentence(metric: MetricName): string {
-  const told = baselinesOf(metric).map(({ label, share }) => `${label} ${percent(share)}`);
-  return told.length > 0 ? `To compare with: ${told.join(', ')}.` : '';
+  const labels = baselinesOf(metric).map(({ label, share }) => `${label} ${percent(share)}`);
+  return labels.length > 0 ? `To compare with: ${labels.join(', ')}.` : '';
 }

@@ -22,13 +22,13 @@ export function chartSentence(metric: MetricName, series: Series | undefined, co
 /** What some curves of the live run say at an update, the first eight of them. */
 export function wordsAt(metrics: readonly MetricName[], update: number): string {
   const { applied, wanted } = useConfig.getState();
-  const said = metrics.flatMap((metric) => {
+  const readings = metrics.flatMap((metric) => {
     const read = readAt(traceOf(metric, null), update);
     if (!read) return [];
     const { label, unit } = metricWords(metric, applied ?? wanted);
     const then = read.update === update ? '' : ` at update ${read.update}`;
     return [`${label} ${shownText(metric, read.value)}${unit && ` ${unit}`}${then}`];
   });
-  const more = said.length - MOST_SAID;
-  return `${said.slice(0, MOST_SAID).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+  const more = readings.length - MOST_SAID;
+  return `${readings.slice(0, MOST_SAID).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }

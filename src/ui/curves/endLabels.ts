@@ -54,7 +54,7 @@ function widthOf(name: string): number {
 
 function cutTo(name: string, room: number): string {
   if (widthOf(name) <= room) return name;
-  let kept = name.length - 1;
-  while (kept > 1 && widthOf(`${name.slice(0, kept)}…`) > room) kept--;
-  return `${name.slice(0, kept).trimEnd()}…`;
+  let letters = name.length - 1;
+  while (letters > 1 && widthOf(`${name.slice(0, letters)}…`) > room) letters--;
+  return `${name.slice(0, letters).trimEnd()}…`;
 }

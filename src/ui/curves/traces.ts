@@ -12,18 +12,18 @@ interface Kept {
 
 const NOTHING: Trace = { x: [], y: [], smooth: [] };
 /** The last trace of each series: who points at a curve asks for it many times a second. */
-const kept = new WeakMap<Series, Kept>();
+const traceCache = new WeakMap<Series, Kept>();
 
 /** Every point of a curve of the live run and its course, smoothed by a weight; null: by whichever it was last. */
 export function traceOf(name: MetricName, weight: number | null): Trace {
   const series = live.series.get(name);
   if (!series) return NOTHING;
-  const last = kept.get(series);
+  const last = traceCache.get(series);
   if (last?.version === series.version && (weight === null || last.weight === weight)) return last.trace;
   const { x, y } = series.points;
   const own = weight ?? last?.weight ?? 0;
   const trace = { x, y, smooth: smoothed(y, own) };
-  kept.set(series, { version: series.version, weight: own, trace });
+  traceCache.set(series, { version: series.version, weight: own, trace });
   return trace;
 }
 

@@ -13,7 +13,7 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
     return { x: CENTRE + rx * Math.cos(angle), y: CENTRE + ry * Math.sin(angle) };
   };
   const name = (entity: number | null) => (entity === null ? 'nothing' : (view.entities[entity] ?? '?'));
-  const told = view.searched
+  const searchText = view.searched
     .map((s) => `turn ${s.turn}: ${name(s.entity)} ${view.relations[s.relation] ?? ''} gives ${name(s.to)}`)
     .join('; ');
   const nodes = view.entities.map((_, i) => at(i));
@@ -23,7 +23,7 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
     ...{ search, view, bend: bends[i]!, label: labels[i]! },
     ...{ now: search.turn === turn, later: turn > 0 && search.turn > turn },
   }));
-  const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${told}`;
+  const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${searchText}`;
   return (
     <svg
       className="env-svg graph"
@@ -143,18 +143,18 @@ const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
 /** Where labels stand so that none covers another, nor a node where that can be helped. */
 export function labelPlaces(bends: readonly CurvedEdge[], nodes: readonly Point[], node: number): readonly Point[] {
-  const taken: { readonly at: Point; readonly wide: number }[] = [];
+  const labelBoxes: { readonly at: Point; readonly wide: number }[] = [];
   for (const bend of bends) {
     const cost = (at: Point) => {
-      const labels = taken.filter((other) => meet(at, bend.wide, other.at, other.wide, TALL)).length;
+      const labels = labelBoxes.filter((other) => meet(at, bend.wide, other.at, other.wide, TALL)).length;
       const covered = nodes.filter((other) => meet(at, bend.wide, other, 2 * node, (TALL + 2 * node) / 2)).length;
       return (nodes.length + 1) * labels + covered;
     };
     const places = PLACES.map((share) => along(bend, share));
     const least = Math.min(...places.map(cost));
-    taken.push({ at: places.find((at) => cost(at) === least) ?? bend.middle, wide: bend.wide });
+    labelBoxes.push({ at: places.find((at) => cost(at) === least) ?? bend.middle, wide: bend.wide });
   }
-  return taken.map(({ at }) => at);
+  return labelBoxes.map(({ at }) => at);
 }
 
 /** Whether two boxes of these widths, whose middles must be `tall` apart, meet. */

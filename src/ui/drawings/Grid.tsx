@@ -78,13 +78,13 @@ function nameOf(cell: number, size: number): string {
 function described({ title, size, cells, start, box, moves }: View): string {
   const of = (kind: View['cells'][number]) =>
     cells.flatMap((cell, i) => (cell === kind ? [nameOf(i, size)] : [])).join(' ') || 'none';
-  const told = moves.map(
+  const moveTexts = moves.map(
     (move) =>
       `turn ${move.turn}: ${move.direction} to ${nameOf(move.at, size)}${move.box === null ? '' : `, box at ${nameOf(move.box, size)}`}`,
   );
   return [
     `${title}, ${size} by ${size}. Start ${nameOf(start, size)}, goal ${of('goal')}, holes ${of('hole')}, walls ${of('wall')}`,
     ...(box === null ? [] : [`box ${nameOf(box, size)}`]),
-    told.join('; ') || 'no move yet',
+    moveTexts.join('; ') || 'no move yet',
   ].join('. ');
 }

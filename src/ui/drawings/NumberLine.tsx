@@ -34,14 +34,14 @@ export function NumberLine({ view, turn, rows = 0, wide = false, secret = false 
   const height = TOP + ROW * Math.max(FEWEST, rows, view.guesses.length) + 8;
   const every = Math.max(1, Math.ceil(view.range / 16));
   const ticks = Array.from({ length: Math.ceil(view.range / every) }, (_, i) => i * every);
-  const told = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');
+  const guessText = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');
   return (
     <svg
       className="env-svg"
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio={rows > 0 ? 'xMidYMid' : 'xMidYMin'}
       role="img"
-      aria-label={`Number line 0 to ${view.range - 1}${secret ? '' : `, hidden number ${view.target}`}. ${told || 'No guess yet.'}`}
+      aria-label={`Number line 0 to ${view.range - 1}${secret ? '' : `, hidden number ${view.target}`}. ${guessText || 'No guess yet.'}`}
     >
       <line className="axis" x1={PAD} x2={width - PAD} y1={TOP - 14} y2={TOP - 14} />
       {ticks.map((n) => (

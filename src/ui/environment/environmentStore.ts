@@ -145,11 +145,11 @@ function isWritten(value: unknown): value is Written {
 function keep(changed: Partial<EnvironmentState>): void {
   useEnvironment.setState(changed);
   const { file, before } = useEnvironment.getState();
-  let kept = true;
+  let isStored = true;
   try {
     globalThis.localStorage.setItem(KEY, keptText({ file, before }));
   } catch {
-    kept = false; // private windows may refuse storage
+    isStored = false; // private windows may refuse storage
   }
-  if (kept !== useEnvironment.getState().kept) useEnvironment.setState({ kept });
+  if (isStored !== useEnvironment.getState().kept) useEnvironment.setState({ kept: isStored });
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { csvOf, markdownOf } from '../../experiments/experimentExports.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { download } from '../export/fileDownload.ts';
-import { forget, restoreForgotten, useExperiments } from './experimentStore.ts';
+import { forget, restoreDeleted, useExperiments } from './experimentStore.ts';
 
 /** Takes the table away, or throws its results out. */
 export function ExportButtons({ table }: { readonly table: Table }) {
@@ -39,12 +39,12 @@ export function ExportButtons({ table }: { readonly table: Table }) {
 
 /** Says what was forgotten and takes it back. */
 export function ForgottenResults() {
-  const forgotten = useExperiments((s) => s.forgotten.length);
-  if (forgotten === 0) return null;
+  const deletedCount = useExperiments((s) => s.deleted.length);
+  if (deletedCount === 0) return null;
   return (
     <p className="note" role="status">
-      {forgotten} results deleted.{' '}
-      <button type="button" onClick={restoreForgotten}>
+      {deletedCount} results deleted.{' '}
+      <button type="button" onClick={restoreDeleted}>
         Undo
       </button>
     </p>

@@ -16,7 +16,7 @@ interface RequestedArm extends Arm {
   readonly planned: PlannedRun;
 }
 
-let held: Promise<void> | null = null; // until this tab has the queue
+let queueLock: Promise<void> | null = null; // until this tab has the queue
 let release: (() => void) | null = null; // of the lock between tabs
 let news: ArmNews | null = null; // to be shown
 let showTimer: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +86,7 @@ export function resumeStored(): void {
 
 /** Gives the queue what waits, once no other tab has it. */
 async function take(): Promise<void> {
-  await (held ??= hold());
+  await (queueLock ??= hold());
   const { mode, waiting } = useExperiments.getState();
   if (mode !== 'running') return;
   queue.resume();
@@ -129,7 +129,7 @@ async function hold(): Promise<void> {
 function free(): void {
   release?.();
   release = null;
-  held = null;
+  queueLock = null;
 }
 
 function silent(is: boolean): void {

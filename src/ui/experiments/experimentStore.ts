@@ -29,7 +29,7 @@ interface ExperimentsState {
   readonly results: readonly RunResult[];
   readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>; // fetched with the page
   readonly under: CurrentRun | null;
-  readonly forgotten: readonly RunResult[]; // for undo
+  readonly deleted: readonly RunResult[]; // for undo
   readonly unsaved: string | null; // why nothing is being saved
   readonly note: string; // said once, politely
 }
@@ -45,7 +45,7 @@ export const useExperiments = create<ExperimentsState>()(() => {
     results: stored.results,
     shipped: {},
     under: null,
-    forgotten: [],
+    deleted: [],
     unsaved: problem,
     note: '',
   };
@@ -71,11 +71,11 @@ export function lacking(plan: Plan, waiting: readonly RunRequest[], results: rea
 export function forget(plan: Plan): void {
   const { results } = useExperiments.getState();
   const runs = plannedRuns(plan);
-  const gone = new Set(runs.flatMap((run) => resultFor(run, results) ?? []));
-  change({ results: results.filter((result) => !gone.has(result)), forgotten: [...gone] });
+  const deletedResults = new Set(runs.flatMap((run) => resultFor(run, results) ?? []));
+  change({ results: results.filter((result) => !deletedResults.has(result)), deleted: [...deletedResults] });
 }
 
-export function restoreForgotten(): void {
-  const { results, forgotten } = useExperiments.getState();
-  change({ results: [...results, ...forgotten], forgotten: [] });
+export function restoreDeleted(): void {
+  const { results, deleted: forgotten } = useExperiments.getState();
+  change({ results: [...results, ...forgotten], deleted: [] });
 }

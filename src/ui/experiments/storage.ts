@@ -50,21 +50,21 @@ function read(text: string): { stored: Stored; problem: string | null } {
     throw new RangeError('it has no list');
   };
   if (typeof s.running !== 'boolean') throw new RangeError('it does not say whether it ran');
-  const given = { waiting: list(s.waiting), failed: list(s.failed), results: list(s.results) };
+  const lists = { waiting: list(s.waiting), failed: list(s.failed), results: list(s.results) };
   const stored = {
-    waiting: given.waiting.flatMap((x) => parseRequest(x) ?? []),
-    failed: given.failed.flatMap((x) => {
+    waiting: lists.waiting.flatMap((x) => parseRequest(x) ?? []),
+    failed: lists.failed.flatMap((x) => {
       const request = parseRequest(x);
       const { message } = (x ?? {}) as { readonly message?: unknown };
       return request && typeof message === 'string' ? [{ ...request, message }] : [];
     }),
-    results: given.results.flatMap((x) => parseResult(x) ?? []),
+    results: lists.results.flatMap((x) => parseResult(x) ?? []),
     running: s.running,
   };
   const lost = (['results', 'waiting', 'failed'] as const)
-    .map((name) => ({ name, count: given[name].length - stored[name].length }))
+    .map((name) => ({ name, count: lists[name].length - stored[name].length }))
     .filter(({ count }) => count > 0);
-  const words = lost.map(({ name, count }) => `${count} of ${given[name].length} ${WORDS[name]}`);
+  const words = lost.map(({ name, count }) => `${count} of ${lists[name].length} ${WORDS[name]}`);
   return { stored, problem: lost.length > 0 ? `${words.join(', ')} could not be read and were left out.` : null };
 }
 

@@ -215,8 +215,8 @@ function Touched() {
 }
 
 function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number): string {
-  const held = rose + fell;
-  if (held > 0) {
+  const clippedCount = rose + fell;
+  if (clippedCount > 0) {
     const sides = [
       ...(rose > 0 ? [`▲ ${whole(rose)} after they became more likely`] : []),
       ...(fell > 0 ? [`▼ ${whole(fell)} after they became less likely`] : []),

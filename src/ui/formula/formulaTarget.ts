@@ -155,10 +155,10 @@ function turnedBy(now: RunConfig, before: RunConfig): Target | null {
 /** Lights terms and knobs as pointer or focus moves over them. Returns a function that removes the listeners. */
 export function bindPointing(): () => void {
   const onOver = (event: Event) => {
-    const held = heldByFocus();
+    const focused = heldByFocus();
     // the page scrolled under a pointer that didn't move
-    if (held && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
-    point(targetAt(event.target) ? event.target : held);
+    if (focused && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
+    point(targetAt(event.target) ? event.target : focused);
   };
   const onFocus = ({ target }: Event) => {
     if (target instanceof Element && targetAt(target) && target.matches(':focus-visible')) point(target);

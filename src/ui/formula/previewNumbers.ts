@@ -35,7 +35,7 @@ export interface PreviewNumbers {
 export function previewNumbers({ batch, changes, preview: view }: PreviewedBatch): PreviewNumbers {
   const { batch: preview } = view;
   const names = Object.keys(changes) as FieldName[];
-  const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
+  const lossNumbers = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
   const was: BatchView = { ...batch, ...view.before };
   const credit = changed(was, preview, (each, i) => each.advantages[i] ?? 0);
   // those in the loss first: of others, as the tool's words, an advantage pushes nothing
@@ -43,11 +43,11 @@ export function previewNumbers({ batch, changes, preview: view }: PreviewedBatch
   if (credit.moved.length > 0) {
     // where the clip holds a token before or after, nothing is turned round
     const still = credit.turned.filter((i) => isInLoss(was, preview, i) && (pushAt(was, i) === 0 || pushAt(preview, i) === 0)); // prettier-ignore
-    const held = still.length > 0 ? ` (${whole(still.length)} without a push before or after)` : '';
-    const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} flip sign${held}` : '';
+    const withoutPush = still.length > 0 ? ` (${whole(still.length)} without a push before or after)` : '';
+    const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} flip sign${withoutPush}` : '';
     const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them in the loss` : '';
     const all = whole(credit.moved.length);
-    told.push(
+    lossNumbers.push(
       inLoss!.length === 0
         ? `no trained token changes (${all} advantages outside the loss do${sign})`
         : `${all} advantages change${apart}${sign}`,
@@ -55,7 +55,7 @@ export function previewNumbers({ batch, changes, preview: view }: PreviewedBatch
   }
   if (names.some((name) => CLIPS.includes(name)) && 'was' in view) {
     const { words, tokens } = clipWords(view, was);
-    const rest = told.length > 0 ? `${told.join('; ')}. ` : '';
+    const rest = lossNumbers.length > 0 ? `${lossNumbers.join('; ')}. ` : '';
     return { sentence: `${rest}${words}`, tokens };
   }
   const pushes = changed(was, preview, pushAt);
@@ -65,12 +65,12 @@ export function previewNumbers({ batch, changes, preview: view }: PreviewedBatch
     ...(pushes.turned.length > 0 ? [`${whole(pushes.turned.length)} reversed`] : []),
   ];
   const outsideOnly = credit.moved.length > 0 && inLoss!.length === 0;
-  if (pushes.moved.length > 0) told.push(`pushes: ${ways.join(', ')}`);
-  else if (!outsideOnly) told.push('no push changes');
-  if (told.length === 1 && pushes.moved.length === 0 && !outsideOnly)
+  if (pushes.moved.length > 0) lossNumbers.push(`pushes: ${ways.join(', ')}`);
+  else if (!outsideOnly) lossNumbers.push('no push changes');
+  if (lossNumbers.length === 1 && pushes.moved.length === 0 && !outsideOnly)
     return { sentence: 'nothing changes in this batch.', tokens: [] };
   return {
-    sentence: `${told.join('; ')}.`,
+    sentence: `${lossNumbers.join('; ')}.`,
     tokens: credit.moved.length > 0 ? [...inLoss!, ...outside!] : pushes.moved,
   };
 }
@@ -97,8 +97,8 @@ function clipWords({ batch: preview, was: a, would: b }: BatchPreview, was: Batc
 
 function losses({ was, would }: BatchPreview, names: readonly FieldName[]): string[] {
   const all = names.flatMap((name) => TOLD[name] ?? []);
-  const told = all.filter(([label], i) => all.findIndex(([other]) => other === label) === i);
-  return told.map(([label, of]) => {
+  const distinct = all.filter(([label], i) => all.findIndex(([other]) => other === label) === i);
+  return distinct.map(([label, of]) => {
     const text = (value: number) => (SHARES.includes(of) ? percentOf(value) : short(value));
     return `${label} ${text(was[of])} → ${text(would[of])}`;
   });

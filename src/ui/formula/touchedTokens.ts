@@ -66,8 +66,8 @@ function clipped(batch: BatchView, which: 'clippedLow' | 'clippedHigh'): Uint8Ar
   return Uint8Array.from(batch.roles, (_, i) => {
     const rose = (batch.advantages[i] ?? 0) > 0;
     if (which === (rose ? 'clippedLow' : 'clippedHigh')) return Mark.none;
-    const held = passes.some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
-    return held ? (rose ? Mark.rose : Mark.fell) : Mark.none;
+    const clipped = passes.some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
+    return clipped ? (rose ? Mark.rose : Mark.fell) : Mark.none;
   });
 }
 

@@ -153,7 +153,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
   const other = written && otherComparison(config, wanted);
   const beside = other && writtenAdvantage(other, rewards, episode.reward);
   const trained = meanAdvantage(batch, episode.row);
-  const kept = batch.kept[episode.row] !== 0;
+  const isKept = batch.kept[episode.row] !== 0;
   const most = Math.max(EPSILON, ...rewards.map(Math.abs));
   return (
     <>
@@ -183,7 +183,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         </p>
       )}
       <p className="faint">
-        {kept
+        {isKept
           ? trained === null
             ? 'no token carries an advantage'
             : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ (as reckoned above)' : ''}`

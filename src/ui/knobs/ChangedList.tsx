@@ -18,8 +18,8 @@ export function ChangedList({ close }: { readonly close: () => void }) {
   const applied = useConfig((s) => s.applied);
   const changes = presetDifferences(preset, wanted, applied);
   const putBack = (names: readonly FieldName[]) => {
-    const given = presetConfig(preset);
-    edit(Object.fromEntries(names.map((name) => [name, given[name]])));
+    const presetKnobs = presetConfig(preset);
+    edit(Object.fromEntries(names.map((name) => [name, presetKnobs[name]])));
   };
   return createPortal(
     <Dialog title={`Changed from ${presetLabel(preset, own)}`} className="help changes" onClose={close}>
@@ -72,11 +72,11 @@ export interface Change {
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
 export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): Change[] {
-  const given = presetConfig(preset);
+  const presetKnobs = presetConfig(preset);
   const stuck = applied !== null && contradictions(wanted).length > 0;
-  return differences(given, wanted).map((name) => ({
+  return differences(presetKnobs, wanted).map((name) => ({
     name,
-    from: given[name],
+    from: presetKnobs[name],
     to: wanted[name],
     acts: whenOf(name, wanted, applied, stuck),
   }));

@@ -315,8 +315,8 @@ function KnobGroup({ group, title, open = false, beside = '', above, children }:
     useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && idle(name, s.wanted) !== null)),
   );
   const changed = useConfig((s) => {
-    const given = presetConfig(s.preset);
-    return names.filter((name) => s.wanted[name] !== given[name]).length;
+    const presetKnobs = presetConfig(s.preset);
+    return names.filter((name) => s.wanted[name] !== presetKnobs[name]).length;
   });
   const lit = useFormula((s) => s.knobs.some((name) => FIELDS[name].group === group));
   const shown = all ? names : names.filter((name) => !hidden.includes(name));

@@ -50,8 +50,8 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
   const why = useConfig((s) => idle(name, s.wanted));
-  const given = useConfig((s) => presetConfig(s.preset)[name]);
-  const changed = useConfig((s) => s.wanted[name] !== given);
+  const presetValue = useConfig((s) => presetConfig(s.preset)[name]);
+  const changed = useConfig((s) => s.wanted[name] !== presetValue);
   const pending = useConfig(
     (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
   );
@@ -71,7 +71,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
     >
       <span className="line soft knob-label">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
-        {changed && <span className="dot" title={`the preset has ${knobText(given)}`} />}
+        {changed && <span className="dot" title={`the preset has ${knobText(presetValue)}`} />}
         <span className="badge" data-when={field.when} title={`${badge.word}: ${badge.doc}`}>
           <Icon name={field.when} />
           <span className="visually-hidden">{badge.word}</span>

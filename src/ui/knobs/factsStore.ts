@@ -22,8 +22,8 @@ export const useFacts = create<FactsState>()(() => NOTHING);
 /** Whether there is something to see here: facts are asked for, are there, or could not be read. */
 export function useFactsOpen(): boolean {
   const chosen = useConfig((s) => s.wanted.env === 'your-facts');
-  const given = useFacts((s) => s.facts !== null || s.problems.length > 0);
-  return chosen || given;
+  const hasFacts = useFacts((s) => s.facts !== null || s.problems.length > 0);
+  return chosen || hasFacts;
 }
 
 /** Whether there are facts that a run could ask about. */

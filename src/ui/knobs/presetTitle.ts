@@ -19,10 +19,10 @@ export function presetLabel(preset: RunPreset, own: string | null): string {
 /** A preset's name, with the algorithm that the current knobs make up. */
 export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
   const { label } = presetNamed(preset);
-  const given = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
+  const algorithmLabel = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
   const [before, after] = [algorithmMatch(presetConfig(preset)), algorithmMatch(wanted)];
   const now = ALGORITHMS[after.name].label;
-  const same = now === given || (after.name === before.name && after.apart.length > 0);
-  if (given === undefined || same) return { label, from: null };
-  return { label: `${label.slice(0, -given.length)}${now}`, from: given };
+  const same = now === algorithmLabel || (after.name === before.name && after.apart.length > 0);
+  if (algorithmLabel === undefined || same) return { label, from: null };
+  return { label: `${label.slice(0, -algorithmLabel.length)}${now}`, from: algorithmLabel };
 }

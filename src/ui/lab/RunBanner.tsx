@@ -154,8 +154,8 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
 function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');
-  const gone = fatal || cause === 'device-lost' || cause === 'silent';
-  if (running && !gone) return null;
+  const workerLost = fatal || cause === 'device-lost' || cause === 'silent';
+  if (running && !workerLost) return null;
   if (cause === 'environment-fault') return <FixEnvironment />;
   if (cause === 'needs-environment') {
     return (
@@ -164,7 +164,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       </button>
     );
   }
-  const saved = gone ? latestSaveText() : null;
+  const saved = workerLost ? latestSaveText() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -186,9 +186,10 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       <button
         type="button"
         className={saved !== null || cause === 'non-finite' || cause === 'needs-model' ? 'quiet' : 'primary'}
-        onClick={() => (gone ? startAgain() : run())}
+        onClick={() => (workerLost ? startAgain() : run())}
       >
-        <Icon name={ready && !gone ? 'play' : 'restart'} /> {gone ? 'Start again' : ready ? 'Go on' : 'Try again'}
+        <Icon name={ready && !workerLost ? 'play' : 'restart'} />{' '}
+        {workerLost ? 'Start again' : ready ? 'Go on' : 'Try again'}
       </button>
     </>
   );

@@ -43,10 +43,11 @@ export function Learn() {
   const [presented, setPresented] = useState(false); // the lab stands in the presentation then
   const title = shown === CLASS ? texts?.words.classView : texts?.chapters[shown].title;
   useTitleParts(title === undefined ? {} : { shown: title });
-  const told = asked.corrections.join('\n');
+  const correctionText = asked.corrections.join('\n');
   useEffect(() => {
-    if (told !== '') useConfig.setState((s) => ({ corrections: [...s.corrections, ...told.split('\n')] }));
-  }, [told]);
+    if (correctionText !== '')
+      useConfig.setState((s) => ({ corrections: [...s.corrections, ...correctionText.split('\n')] }));
+  }, [correctionText]);
   const isWhole = asked.chapter !== null && asked.language !== null;
   useEffect(() => {
     // the address says what is shown, in place of what was asked for
@@ -90,12 +91,12 @@ export function Learn() {
 }
 
 function LabBeside() {
-  const borrowed = useTakenLab((s) => s.lab !== null); // the run that is saved comes back with the lab
+  const exerciseHasLab = useTakenLab((s) => s.lab !== null); // the run that is saved comes back with the lab
   return (
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
         <Suspense>
-          <RunBanner resumes={!borrowed} />
+          <RunBanner resumes={!exerciseHasLab} />
         </Suspense>
         <GroupStrip />
         <div className="stage-row">
@@ -285,9 +286,9 @@ function useStanding(exercises: readonly Exercise[]): void {
 /** What became of the reader's lab, while an exercise has it. */
 function Borrowed() {
   const say = useSay();
-  const borrowed = useTakenLab((s) => s.lab !== null);
+  const exerciseHasLab = useTakenLab((s) => s.lab !== null);
   const running = useExerciseRun((s) => s.running);
-  if (!borrowed) return null;
+  if (!exerciseHasLab) return null;
   return (
     <div className="stack small quote borrowed" role="status">
       <p>{say('borrowed')}</p>

@@ -49,7 +49,7 @@ export function begin(preset: PresetName, changes: Partial<RunConfig> = {}, run 
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);
   edit({ backend, seed, ...changes });
-  useSelection.setState({ held: null, revealed: null, row: 0, token: null, turn: null });
+  useSelection.setState({ shownUpdate: null, revealed: null, row: 0, token: null, turn: null });
   start(run);
 }
 

@@ -186,9 +186,9 @@ function isThrough(update: number): boolean {
 }
 
 function seenOf({ batches, config, series }: Run): SeenArm {
-  const kept = batches.at(-1);
+  const lastBatch = batches.at(-1);
   const curves = Array.from(series, ([name, { points }]) => [name, Array.from(points.y)] as const);
-  return { batch: kept?.batch ?? null, config: kept?.config ?? config, curves: new Map(curves) };
+  return { batch: lastBatch?.batch ?? null, config: lastBatch?.config ?? config, curves: new Map(curves) };
 }
 
 /** Resolves once a condition on the run holds. `own`: the run it is about; another one in its place is an interruption. */

@@ -12,11 +12,11 @@ const A_RUN = 0.5; // min: it trains on a CPU
 export function minutesOf(texts: Texts, chapter: ChapterId): number {
   const { text, formulas } = texts.chapters[chapter];
   const exercises: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
-  const told = exercises.flatMap(({ id }) => {
+  const exerciseTexts = exercises.flatMap(({ id }) => {
     const { question, choices, seen, why } = exerciseText(texts, chapter, id);
     return [question, ...Object.values(choices), seen, why];
   });
-  const words = [...text, ...formulas, ...told].join(' ').split(/\s+/).length;
+  const words = [...text, ...formulas, ...exerciseTexts].join(' ').split(/\s+/).length;
   const runs = exercises.reduce((sum, { arms }) => sum + arms.length, 0);
   return Math.ceil(words / WORDS_A_MINUTE + exercises.length * A_PREDICTION + runs * A_RUN);
 }

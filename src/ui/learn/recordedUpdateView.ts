@@ -11,12 +11,12 @@ export function standAt({ preset, update }: RecordedUpdate): SeenArm | null {
   const { recording, preset: shown, away, over } = useReplay.getState();
   if (!recording || shown !== preset || away || over) return null;
   const at = recording.batches.findIndex(({ batch }) => batch.update === update);
-  const kept = recording.batches[at];
-  if (!kept) throw new Error(`The recording of ${preset} has no update ${update}.`);
+  const recordedBatch = recording.batches[at];
+  if (!recordedBatch) throw new Error(`The recording of ${preset} has no update ${update}.`);
   pause();
   toBatch(at);
   useSelection.setState({ revealed: null });
-  return { ...kept, curves: new Map() };
+  return { ...recordedBatch, curves: new Map() };
 }
 
 /** The same, brought into view in place of a run or of another recording: the lab has to be borrowed. Rejects where it cannot be loaded, and when the signal says so. */

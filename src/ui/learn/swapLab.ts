@@ -17,7 +17,7 @@ import { ExerciseError } from './learnMessage.ts';
 type Knobs = Pick<ReturnType<typeof useConfig.getState>, 'wanted' | 'planned' | 'preset' | 'past' | 'lastEdit'>;
 type Looks = Pick<
   ReturnType<typeof useSelection.getState>,
-  'row' | 'token' | 'turn' | 'channel' | 'held' | 'revealed' | 'scale' | 'curves' | 'health'
+  'row' | 'token' | 'turn' | 'channel' | 'shownUpdate' | 'revealed' | 'scale' | 'curves' | 'health'
 >;
 
 /** The lab as its reader had it before an exercise began. */
@@ -50,11 +50,11 @@ export async function takeLab(): Promise<void> {
   if (trained && !run) throw new ExerciseError({ word: 'notHandedOut' });
   saveNow();
   const { wanted, planned, preset, past, lastEdit } = useConfig.getState();
-  const { row, token, turn, channel, held, revealed, scale, curves, health } = useSelection.getState();
+  const { row, token, turn, channel, shownUpdate, revealed, scale, curves, health } = useSelection.getState();
   useTakenLab.setState({
     lab: {
       knobs: { wanted, planned, preset, past, lastEdit },
-      looks: { row, token, turn, channel, held, revealed, scale, curves, health },
+      looks: { row, token, turn, channel, shownUpdate, revealed, scale, curves, health },
       ...{ began, run, opened: session === 'ready', slot: ownSaveSlot() },
     },
   });

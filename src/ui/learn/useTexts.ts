@@ -9,15 +9,15 @@ import { notice } from '../shell/notices.ts';
 export function useLoadedTexts(language: Language): Texts | null {
   const [texts, setTexts] = useState<Texts | null>(null);
   useEffect(() => {
-    let gone = false;
+    let unmounted = false;
     loadTexts(language).then(
       (loaded) => {
-        if (!gone) setTexts(loaded);
+        if (!unmounted) setTexts(loaded);
       },
       () => notice(`The texts of Learn could not be loaded (${language}). Check the connection and reload the page.`),
     );
     return () => {
-      gone = true;
+      unmounted = true;
     };
   }, [language]);
   return texts;

@@ -9,8 +9,8 @@ export function chooseModel(of: 'file' | 'folder'): void {
   if (of === 'file') input.accept = '.gguf';
   else input.webkitdirectory = true;
   input.addEventListener('change', () => {
-    const given = modelOf(chosenFiles(input.files));
-    if (given) void takeForRun(given);
+    const model = modelOf(chosenFiles(input.files));
+    if (model) void takeForRun(model);
   });
   input.click();
 }

@@ -38,12 +38,12 @@ export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
 
 /** Shows what a checkpoint is, on the screen of models; or stays where it can be trained. */
 export function openPlaced(files: readonly PlacedFile[]): void {
-  const given = modelOf(files);
-  if (!given) {
+  const model = modelOf(files);
+  if (!model) {
     notice('No model in these files. Choose a .gguf file, or the folder of a checkpoint.');
     return;
   }
-  lookAt(given.name, given.files);
+  lookAt(model.name, model.files);
   const route = currentRoute();
   if (route !== 'models' && route !== 'train') location.assign('#/models');
 }

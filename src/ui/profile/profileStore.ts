@@ -23,17 +23,17 @@ interface ProfileState {
 
 export const useProfile = create<ProfileState>()(() => ({ version: 0, measured: null, busy: false, problem: null }));
 
-let kept: UpdateTimes[] = [];
+let recent: UpdateTimes[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Where the time of the newest updates went, oldest first. */
 export function keptTimes(): readonly UpdateTimes[] {
-  return kept;
+  return recent;
 }
 
 /** Keeps an update's times. */
 export function noteTimes(times: UpdateTimes): void {
-  kept = [...kept.slice(1 - MOST_UPDATES), times];
+  recent = [...recent.slice(1 - MOST_UPDATES), times];
   timer ??= setTimeout(() => {
     timer = undefined;
     useProfile.setState((s) => ({ version: s.version + 1 }));
@@ -42,7 +42,7 @@ export function noteTimes(times: UpdateTimes): void {
 
 /** A new run: nothing is known of it. */
 export function clearTimes(): void {
-  kept = [];
+  recent = [];
   useProfile.setState((s) => ({ version: s.version + 1, measured: null, problem: null }));
 }
 

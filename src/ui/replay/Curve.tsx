@@ -59,11 +59,11 @@ export function Curve({
       : [],
     lines: [...(behind ? [line('ahead', behind)] : []), line('ahead', success), line('so-far', success.slice(0, now))],
   };
-  const said =
+  const description =
     label ??
     `${METRICS['rollout/success'].label} of the recorded run: from ${percent(success[0])} to ${percent(success.at(-1))} in ${success.length} updates`;
   return (
-    <LineChart className="replay-curve" fit="box" label={said} chart={chart}>
+    <LineChart className="replay-curve" fit="box" label={description} chart={chart}>
       {titled && (
         <text x={plot.left + 4} y={plot.top + 12}>
           {METRICS['rollout/success'].label}

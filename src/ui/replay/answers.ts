@@ -30,13 +30,16 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     case 'rerun':
       return { kind: 'rerun', ...readings.rerun };
     case 'preview': {
-      const kept = recording.batches.find(({ batch }) => batch.update === update);
-      const flipped = kept && switchFor(question.changes, kept.config);
+      const recordedBatch = recording.batches.find(({ batch }) => batch.update === update);
+      const flipped = recordedBatch && switchFor(question.changes, recordedBatch.config);
       if (!flipped) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
-      const [batch, before] = [readings.switchPreviews[flipped], recordedBefore(kept.batch, readings.switchPreviews)];
+      const [batch, before] = [
+        readings.switchPreviews[flipped],
+        recordedBefore(recordedBatch.batch, readings.switchPreviews),
+      ];
       return {
         kind: 'preview',
-        preview: { batch: { ...kept.batch, passes: [], ...batch }, before: { passes: [], ...before } },
+        preview: { batch: { ...recordedBatch.batch, passes: [], ...batch }, before: { passes: [], ...before } },
       };
     }
     default:

@@ -45,9 +45,9 @@ let own = false; // true while the player itself changes the selection
 export async function openReplay(): Promise<void> {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (useLive.getState().session !== 'none') return;
-  const { held, recorded, token, turn, row } = useSelection.getState();
+  const { shownUpdate, recorded, token, turn, row } = useSelection.getState();
   // if the address selects something, playing would move away from it
-  const asked = held !== null || recorded !== null || token !== null || turn !== null || row !== 0;
+  const asked = shownUpdate !== null || recorded !== null || token !== null || turn !== null || row !== 0;
   const stopSelection = useSelection.subscribe((now, before) => {
     if (now.recorded !== null && now.recorded !== before.recorded) showChosen();
     const chose = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
@@ -90,12 +90,12 @@ async function load(
   preset: PresetName,
   { plays, asked = false }: { readonly plays: boolean; readonly asked?: boolean },
 ): Promise<void> {
-  const gone = () => useReplay.getState().over || useReplay.getState().preset !== preset;
+  const isSuperseded = () => useReplay.getState().over || useReplay.getState().preset !== preset;
   const shown = useReplay.getState().recording !== null;
   if (shown) leave();
   useReplay.setState({ preset, recording: null, missing: false, away: false });
   const recording = await recordedRun(preset).catch(() => null); // the page shows that it's missing
-  if (gone()) return;
+  if (isSuperseded()) return;
   if (!recording) {
     useReplay.setState({ missing: true });
     return;
@@ -210,16 +210,16 @@ function end(): void {
 
 function show(at: number): void {
   const { recording } = useReplay.getState();
-  const kept = recording?.batches[at];
-  if (!kept) return;
-  live.batch = kept.batch;
+  const recordedBatch = recording?.batches[at];
+  if (!recordedBatch) return;
+  live.batch = recordedBatch.batch;
   live.vocabulary = recording.vocabulary;
-  live.batchConfig = kept.config;
+  live.batchConfig = recordedBatch.config;
   live.isExample = true;
   if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
-  const said = recording.readings.get(kept.batch.update)?.health;
-  const health = said && said.state !== 'ok' ? said : null; // an OK would look like a statement about the page's own run
+  const recordedHealth = recording.readings.get(recordedBatch.batch.update)?.health;
+  const health = recordedHealth && recordedHealth.state !== 'ok' ? recordedHealth : null; // an OK would look like a statement about the page's own run
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
 }
 

@@ -12,9 +12,9 @@ export async function lookForSaved(): Promise<void> {
   const tell = (why: string) =>
     notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
   try {
-    const kept = await readAll(tell);
-    const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
-    const offers = kept.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
+    const saves = await readAll(tell);
+    const free = await Promise.all(saves.map(({ slot }) => isFree(slot)));
+    const offers = saves.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
     for (const { order } of offers) noteOrder(order);
     offers.sort(newestFirst);
     if (useLive.getState().session === 'none') useRuns.setState({ offers });

@@ -124,9 +124,9 @@ function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
 
 function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
   const { label, passes } = preview;
-  const said = TRIED[channel];
-  if (said === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
-  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
+  const explanation = TRIED[channel];
+  if (explanation === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
+  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${explanation}`}</b>;
 }
 
 /** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */

@@ -91,7 +91,7 @@ function Facts({ t }: { readonly t: number }) {
   const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
-  const kept = batch.kept[rollout.row] !== 0;
+  const isKept = batch.kept[rollout.row] !== 0;
   return (
     <>
       <p className="line card soft inspected">
@@ -102,9 +102,9 @@ function Facts({ t }: { readonly t: number }) {
           {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
         </span>
       </p>
-      {!kept && <p className="chip filtered">not trained (filtered)</p>}
+      {!isKept && <p className="chip filtered">not trained (filtered)</p>}
       <p className="inspected-note">{pushReason(batch, i, kind === 'observation')}</p>
-      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
+      {inLoss && isKept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
       <PreviewFacts i={i} />
       {source && <RunDistribution source={source} t={t} />}
       {source && <TokenExplanations source={source} t={t} />}
@@ -318,17 +318,18 @@ export function pushes(batch: BatchView, i: number): readonly PassPush[] {
 /** How the update pushed a token by its own term, in a sentence. Names the epochs if they differ. */
 export function pushSentence(all: readonly PassPush[]): string {
   const total = all.reduce((sum, { push }) => sum + push, 0);
-  const held = all.filter(({ clipped }) => clipped).map(({ pass }) => pass);
+  const clippedPasses = all.filter(({ clipped }) => clipped).map(({ pass }) => pass);
   const acted = all.filter(({ push }) => push !== 0).map(({ pass }) => pass);
   if (acted.length === 0) {
-    return held.length > 0
-      ? `In the loss, but not pushed: clipped${inEpochs(held, all.length)}.`
+    return clippedPasses.length > 0
+      ? `In the loss, but not pushed: clipped${inEpochs(clippedPasses, all.length)}.`
       : 'In the loss, but not pushed: no advantage.';
   }
   const way = total > 0 ? '▲ This rollout pushed the token up' : '▼ This rollout pushed the token down';
   const ways = new Set(all.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
   const turned = ways.size > 1 ? '; the epochs pushed in opposite directions' : '';
-  if (held.length > 0) return `${way}${inEpochs(acted, all.length)}${turned}; clipped${inEpochs(held, all.length)}.`;
+  if (clippedPasses.length > 0)
+    return `${way}${inEpochs(acted, all.length)}${turned}; clipped${inEpochs(clippedPasses, all.length)}.`;
   return `${way}${all.length > 1 ? ` (${all.length === 2 ? 'both' : `all ${all.length}`} epochs)` : ''}${turned}.`;
 }
 

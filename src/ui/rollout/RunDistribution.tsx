@@ -128,15 +128,15 @@ function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'dis
   const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
   useEffect(() => {
     if (settled.current?.source === source && settled.current.t === t) return;
-    let gone = false;
+    let unmounted = false;
     void distributionAt(source, t, anyway, since).then((reply) => {
-      if (gone) return;
+      if (unmounted) return;
       // before and after an update stay as they are, however far the run has come since
       if (!since && reply.ok && reply.answer.before && reply.answer.after) settled.current = { source, t };
       setGot({ source, t, reply });
     });
     return () => {
-      gone = true;
+      unmounted = true;
     };
   }, [source, t, since, version, anyway]);
   return got?.source === source && got.t === t ? got.reply : undefined;

@@ -16,8 +16,8 @@ import { TokenView } from './TokenView.tsx';
 export function Trajectory() {
   const recorded = useCurrent();
   const picked = useSelection((s) => s.channel);
-  const held = useSelection((s) => s.preview);
-  const preview = held?.of === recorded.batch ? held : null;
+  const newestPreview = useSelection((s) => s.preview);
+  const preview = newestPreview?.of === recorded.batch ? newestPreview : null;
   const current = useMemo(() => (preview ? { ...recorded, batch: preview.batch } : recorded), [preview, recorded]);
   const chosenTurn = useSelection((s) => s.turn);
   const { batch, rollout } = current;
@@ -76,14 +76,14 @@ function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null
   const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
   useEffect(() => {
     if (!wanted || !config) return;
-    let gone = false;
+    let unmounted = false;
     void import('../run/inspect.ts')
       .then((m) => m.movedTokens({ batch, row, config }))
       .then((moved) => {
-        if (!gone) setGot({ batch, row, moved });
+        if (!unmounted) setGot({ batch, row, moved });
       });
     return () => {
-      gone = true;
+      unmounted = true;
     };
   }, [batch, row, config, wanted]);
   return got?.batch === batch && got.row === row ? got.moved : null;

@@ -30,11 +30,11 @@ let asking = false;
  */
 export async function holdPreview(changes: Changes): Promise<void> {
   const { batch } = live;
-  const held = usePreview.getState();
-  if (held.of === batch && sameChanges(held.changes, changes)) return;
+  const current = usePreview.getState();
+  if (current.of === batch && sameChanges(current.changes, changes)) return;
   const refused = refusal();
   // what was shown stays until there is an answer: a slider would flicker
-  const preview = refused === null && held.of === batch ? held.preview : null;
+  const preview = refused === null && current.of === batch ? current.preview : null;
   usePreview.setState({ changes, of: batch, preview, refused });
   if (refused !== null) useSelection.setState({ preview: null });
   else if (!asking) await answered();

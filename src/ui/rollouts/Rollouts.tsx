@@ -75,11 +75,11 @@ function useAddress(): readonly string[] {
       const nothing = files.length === 0 && reading === null;
       if (typed && sample && nothing) void openSample({ row, look });
       else if (!nothing) useRollouts.setState({ look, ...(row !== null && { row }) });
-      const gone =
+      const missingFiles =
         nothing && row !== null && !sample
           ? ['This link needs files that are no longer open. Drop them here again.']
           : [];
-      setCorrections([...told, ...gone]);
+      setCorrections([...told, ...missingFiles]);
     };
     const write = (enter: boolean) => {
       if (!here()) return;

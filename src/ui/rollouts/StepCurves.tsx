@@ -47,7 +47,7 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const high = name === 'success' ? 1 : Math.max(bounds[1], low + 1e-9);
   const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
   const plot: Plot = { ...BOX, width, x: { from, to }, y: { domain: [low, high], log: false } };
-  const said = name === 'success' ? percent : short;
+  const format = name === 'success' ? percent : short;
   const shown = at === null ? steps.at(-1) : steps[at];
   const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
   return (
@@ -55,7 +55,7 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
       <figcaption className="line small soft">
         {label}
         <b className="end">
-          {said(shown?.[name])} <span className="faint">at {short(shown?.step)}</span>
+          {format(shown?.[name])} <span className="faint">at {short(shown?.step)}</span>
         </b>
       </figcaption>
       {width > 20 && (
@@ -64,7 +64,7 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
           onPointerLeave={() => setAt(null)}
         >
           <LineChart
-            label={`${label}: from ${said(first)} at step ${from} to ${said(last)} at step ${to}`}
+            label={`${label}: from ${format(first)} at step ${from} to ${format(last)} at step ${to}`}
             chart={{ plot, rules: [Math.max(low, Math.min(high, 0))], bands, lines }}
           >
             {at !== null && <path className="crosshair" d={upright(plot, shown?.step ?? 0)} />}

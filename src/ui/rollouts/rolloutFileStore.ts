@@ -96,7 +96,7 @@ function isDue(last: number): boolean {
   return performance.now() - last > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows);
 }
 
-let told = -Infinity; // time of the last update of the page
+let lastPageUpdate = -Infinity; // time of the last update of the page
 let waiting: { readonly groups: string[]; readonly problems: Problem[] } = { groups: [], problems: [] };
 
 function take({ block, groups, problems, files, bytes, of }: Opened): void {
@@ -105,14 +105,14 @@ function take({ block, groups, problems, files, bytes, of }: Opened): void {
   for (const group of groups) waiting.groups.push(group);
   for (const problem of problems) waiting.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
-  if (first || isDue(told)) tell();
+  if (first || isDue(lastPageUpdate)) tell();
   useRollouts.setState({ files, reading: { bytes, of } });
 }
 
 function tell(): void {
   const { groups, problems } = waiting;
   waiting = { groups: [], problems: [] };
-  told = performance.now();
+  lastPageUpdate = performance.now();
   useRollouts.setState((s) => ({
     groups: groups.length > 0 ? s.groups.concat(groups) : s.groups,
     problems: problems.length > 0 ? [...s.problems, ...problems] : s.problems,

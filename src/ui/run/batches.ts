@@ -59,10 +59,10 @@ function add({ batch, config }: KeptBatch): void {
   const size = batchBytes(batch);
   atHand.set(batch.update, { batch, config, bytes: size });
   bytes += size;
-  const { held } = useSelection.getState();
+  const { shownUpdate } = useSelection.getState();
   for (const update of atHand.keys()) {
     if (bytes <= MOST_BYTES) break;
-    if (update !== held && update !== batch.update) drop(update);
+    if (update !== shownUpdate && update !== batch.update) drop(update);
   }
 }
 

@@ -73,7 +73,7 @@ export function start(running: boolean): void {
   const { begun: config, changes } = addressed(useConfig.getState());
   if (config.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
   else {
-    launch({ config, run: running, changes, ...broughtTo(config, { facts, environment }), ...besides(config) });
+    launch({ config, run: running, changes, ...broughtTo(config, { facts, environment }), ...baseOf(config) });
   }
 }
 
@@ -90,15 +90,15 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
   resuming = { ...from, run };
   if (run.environment) setEnvironment(run.environment); // a reset uses it again
   const own = { facts: run.facts ?? facts, environment };
-  const kept = run.batches.at(-1);
+  const lastBatch = run.batches.at(-1);
   launch({
     config: checkpoint.begun,
     from: checkpoint,
     run: running,
     changes: plannedFor(checkpoint.begun),
     ...broughtTo(checkpoint.begun, own),
-    ...(kept && { kept }),
-    ...besides(checkpoint.begun),
+    ...(lastBatch && { kept: lastBatch }),
+    ...baseOf(checkpoint.begun),
   });
 }
 
@@ -108,7 +108,7 @@ const broughtTo = ({ env }: RunConfig, own: OwnData) => ({
   ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
 });
 
-const besides = ({ model }: RunConfig) => (model === 'checkpoint' && base ? { base } : {});
+const baseOf = ({ model }: RunConfig) => (model === 'checkpoint' && base ? { base } : {});
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
   const own = (client ??= spawn());
@@ -117,7 +117,7 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   const server = serverNamed(brought.environment) ?? useLive.getState().server; // from now on
   useLive.setState({ session, running: command.run, stepping: false, problem: null, server });
   own.send({ type: 'start', guarded: true, ...command });
-  own.send({ type: 'hold', update: useSelection.getState().held }); // the address may ask for an update that is still to come
+  own.send({ type: 'hold', update: useSelection.getState().shownUpdate }); // the address may ask for an update that is still to come
 }
 
 /** Causes a failure, for tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for unknown names. */
@@ -292,11 +292,12 @@ export function bindEngine(): () => void {
     }, CONFIGURE_MS);
   });
   const stopHeld = useSelection.subscribe((state, before) => {
-    const { held } = state;
-    if (held === before.held) return;
+    const { shownUpdate } = state;
+    if (shownUpdate === before.shownUpdate) return;
     flush({ atOnce: true }); // a component that asks for the batch should find it at once
-    send({ type: 'hold', update: held });
-    if (held !== null && isElsewhere(held)) void fetchBatch(held, ask).then(() => flush({ atOnce: true }));
+    send({ type: 'hold', update: shownUpdate });
+    if (shownUpdate !== null && isElsewhere(shownUpdate))
+      void fetchBatch(shownUpdate, ask).then(() => flush({ atOnce: true }));
   });
   const stopRecorder = bindRecorder();
   const onShown = () => (document.hidden ? saveNow() : flush());

@@ -105,7 +105,7 @@ export function listRun(): void {
   const { runs, deleted } = useRuns.getState();
   if (deleted?.id === id) return; // a run that was deleted while it trains stays deleted
   const known = runs.some((run) => run.id === id);
-  const kept = putRun(log.run);
-  log.rename({ id: kept });
-  if (!known) toggleShown(kept);
+  const listedId = putRun(log.run);
+  log.rename({ id: listedId });
+  if (!known) toggleShown(listedId);
 }

@@ -21,7 +21,7 @@ const BATCH_MS = 900; // a rollout must stand still long enough to be read
 
 let lastBatch = 0; // time at which a batch was last shown, ms
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
-let heard = false; // an event of an update has arrived since the run began or last paused
+let updateBegun = false; // an event of an update has arrived since the run began or last paused
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // the run's words, by token id
 let acting: RunConfig | null = null; // the knobs of the update in progress; `applied` in the config store may already hold later ones
@@ -51,11 +51,11 @@ export function applyEvent(
   switch (event.type) {
     case 'ready':
       // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that is still to come.
-      if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
+      if (live.kept.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
       begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, brought);
       return;
     case 'phase':
-      heard = true;
+      updateBegun = true;
       dirty.phase = event;
       break;
     case 'imitated': {
@@ -70,7 +70,7 @@ export function applyEvent(
       takeBatch(event);
       break;
     case 'metrics':
-      heard = true;
+      updateBegun = true;
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
@@ -112,8 +112,8 @@ export function applyEvent(
 function stands({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
   flush();
   // if no event of an update has come yet, a requested step hasn't begun, so `stepping` stays
-  useLive.setState((s) => ({ running, stepping: s.stepping && !heard, update, finished }));
-  heard = false;
+  useLive.setState((s) => ({ running, stepping: s.stepping && !updateBegun, update, finished }));
+  updateBegun = false;
   writeTitle(update);
 }
 
@@ -127,7 +127,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   clearTimes();
   beginRun(event, resumed ?? null, resuming?.copy === true, brought);
   dirty = {};
-  heard = false;
+  updateBegun = false;
   lastBatch = 0;
   acting = event.config;
   vocabulary = event.vocabulary;
@@ -159,8 +159,9 @@ export function flush({ atOnce = false } = {}): void {
   const { phase, update, metrics, health } = dirty;
   dirty = {};
   const next = nextBatch();
-  const held = next?.batch.update === useSelection.getState().held;
-  const due = held || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+  const isChosen = next?.batch.update === useSelection.getState().shownUpdate;
+  const due =
+    isChosen || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
   if (next && due) {
     showBatch(next, vocabulary);
     lastBatch = performance.now();
@@ -177,14 +178,14 @@ export function flush({ atOnce = false } = {}): void {
 }
 
 /**
- * The batch that should be in view but isn't. It is the one of the update that the reader chose (`held`). If none is chosen, or the run no
+ * The batch that should be in view but isn't. It is the one of the update that the reader chose (`shownUpdate`). If none is chosen, or the run no
  * longer keeps it, it is the newest. Undefined if the right batch is in view, or if the chosen one was requested from the run and is still to come.
  */
 export function nextBatch(): KeptBatch | undefined {
-  const { held } = useSelection.getState();
-  if (held !== null && held === live.batch.update && !live.isExample) return undefined;
-  if (held !== null && isElsewhere(held)) return undefined;
-  const next = (held === null ? undefined : batchAtHand(held)) ?? newestBatch();
+  const { shownUpdate } = useSelection.getState();
+  if (shownUpdate !== null && shownUpdate === live.batch.update && !live.isExample) return undefined;
+  if (shownUpdate !== null && isElsewhere(shownUpdate)) return undefined;
+  const next = (shownUpdate === null ? undefined : batchAtHand(shownUpdate)) ?? newestBatch();
   return next?.batch === live.batch ? undefined : next;
 }
 
@@ -195,8 +196,8 @@ export function showBatch({ batch, config }: KeptBatch, vocabulary: readonly str
   live.batchConfig = config;
   live.isExample = false;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
-  const { held, row, token } = useSelection.getState();
-  if (held !== null && held !== batch.update) return; // the selection belongs to a batch that is still to come
+  const { shownUpdate, row, token } = useSelection.getState();
+  if (shownUpdate !== null && shownUpdate !== batch.update) return; // the selection belongs to a batch that is still to come
   if (row >= batch.rows) useSelection.setState({ row: 0, token: null, turn: null });
   else if (token !== null && token >= (batch.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
 }

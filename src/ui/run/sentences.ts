@@ -74,8 +74,8 @@ function gainWords({ gain }: Course): string {
 
 /** The trend behind the headline, with its interval. */
 function trendWords({ state, trend, flat }: Course): string {
-  const told = state === 'stalled' ? flat : trend;
-  return told ? `; trend of the last ${told.updates} updates: ${changeWords(told)}` : '';
+  const shownTrend = state === 'stalled' ? flat : trend;
+  return shownTrend ? `; trend of the last ${shownTrend.updates} updates: ${changeWords(shownTrend)}` : '';
 }
 
 const changeWords = ({ change, per, updates, interval }: Trend) =>

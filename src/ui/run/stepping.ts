@@ -20,13 +20,13 @@ export function toBatch(by: 1 | -1): void {
   const { updates } = live.kept;
   const at = updates.indexOf(live.batch.update);
   const next = at < 0 ? undefined : updates[at + by];
-  if (next !== undefined) useSelection.setState({ held: next, revealed: null });
-  else if (by > 0 && useLive.getState().running) useSelection.setState({ held: null, revealed: null });
+  if (next !== undefined) useSelection.setState({ shownUpdate: next, revealed: null });
+  else if (by > 0 && useLive.getState().running) useSelection.setState({ shownUpdate: null, revealed: null });
   else if (by > 0) train(step);
 }
 
 function train(one: () => void): void {
-  useSelection.setState({ held: null, revealed: null });
+  useSelection.setState({ shownUpdate: null, revealed: null });
   one();
 }
 

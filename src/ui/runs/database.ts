@@ -38,8 +38,8 @@ export async function readAll(late: (words: string) => void): Promise<readonly K
 
 /** Where something is saved, oldest save first; damaged ones count as the oldest. */
 export async function usedSaveSlots(): Promise<readonly string[]> {
-  const kept = await readAll(() => undefined);
-  const ordered = kept.map(({ slot, value }) => {
+  const saves = await readAll(() => undefined);
+  const ordered = saves.map(({ slot, value }) => {
     const { order, savedAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
     return { slot, order: Number(order ?? 0) || 0, savedAt: Number(savedAt) || 0 };
   });

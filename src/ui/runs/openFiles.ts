@@ -78,10 +78,10 @@ async function runIn(
     );
   const beside = path.replace(/[^/]*$/, 'playground.json');
   const manifest = files.find((other) => other.path === beside && other.path !== path)?.file ?? null;
-  const given: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
-  if (file.size + (manifest?.size ?? 0) <= AT_ONCE) return readRunFile(given);
+  const runFile: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
+  if (file.size + (manifest?.size ?? 0) <= AT_ONCE) return readRunFile(runFile);
   useOpened.setState({ words: `Reading ${visible(path)} …`, problems: [] });
-  const read = await reader().readRun(given);
+  const read = await reader().readRun(runFile);
   if ('problem' in read) throw new Error(read.problem);
   return receivedRun(read.run);
 }

@@ -59,7 +59,7 @@ export async function isFree(slot: string): Promise<boolean> {
 function ask(slot: string): Asked {
   let release: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (release = resolve));
-  const held = new Promise<boolean>((resolve) => {
+  const hasLock = new Promise<boolean>((resolve) => {
     const shared = locks();
     if (!shared) {
       resolve(false);
@@ -71,5 +71,5 @@ function ask(slot: string): Asked {
     };
     shared.request(PREFIX + slot, { signal: AbortSignal.timeout(PATIENCE_MS) }, keep).catch(() => resolve(false));
   });
-  return { held, release };
+  return { held: hasLock, release };
 }

@@ -21,11 +21,11 @@ export function CopyField({ text, label, copy, lines = 1 }: Props) {
       setOutcome('The browser refuses the clipboard: the text is selected, press Ctrl C.');
     }
   };
-  const given = { ref: field, readOnly: true, value: text, 'aria-label': label };
+  const props = { ref: field, readOnly: true, value: text, 'aria-label': label };
   return (
     <>
       <div className="row share-link">
-        {lines === 1 ? <input type="text" {...given} /> : <textarea rows={lines} {...given} />}
+        {lines === 1 ? <input type="text" {...props} /> : <textarea rows={lines} {...props} />}
         <button type="button" className="primary" onClick={() => void press()}>
           {copy}
         </button>

@@ -25,10 +25,10 @@ export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
     .filter((t) => t >= prompt)
     .map((t) => t + 1);
   const every = Math.ceil(ends.length / MOST);
-  const kept = ends.filter((_, i) => i === ends.length - 1 || (i + 1) % every === 0);
-  return kept.map((end, i) => ({
+  const frameEnds = ends.filter((_, i) => i === ends.length - 1 || (i + 1) % every === 0);
+  return frameEnds.map((end, i) => ({
     moment: upTo(moment, end),
-    ms: i === kept.length - 1 ? END_MS : rollout.kinds[end - 1] === 'observation' ? OBSERVATION_MS : TOKEN_MS,
+    ms: i === frameEnds.length - 1 ? END_MS : rollout.kinds[end - 1] === 'observation' ? OBSERVATION_MS : TOKEN_MS,
   }));
 }
 
@@ -43,10 +43,10 @@ export function trainingFrames(
   const between = Array.from({ length: STEPS + 1 }, (_, i) => Math.round(first + (i * (last - first)) / STEPS));
   const shown = [...new Set([...updates, ...between])].sort((a, b) => a - b);
   return shown.flatMap((until) => {
-    const kept = batches.findLast(({ batch }) => batch.update <= until);
-    if (!kept) return [];
+    const recordedBatch = batches.findLast(({ batch }) => batch.update <= until);
+    if (!recordedBatch) return [];
     const fresh = updates.includes(until);
     const ms = until === last ? END_MS : fresh ? LOOK_MS : STEP_MS;
-    return [{ moment: momentOf(kept.batch, vocabulary, row, until), ms }];
+    return [{ moment: momentOf(recordedBatch.batch, vocabulary, row, until), ms }];
   });
 }

@@ -48,9 +48,9 @@ function momentOnStage(): Moment | null {
   const { recording } = useReplay.getState();
   if (!recording || !live.isExample) return null;
   const at = useStage.getState().at ?? Infinity;
-  const kept = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, at));
-  const solved = kept?.batch.episodes.find(({ success }) => success);
-  return kept ? momentOf(kept.batch, recording.vocabulary, solved?.row ?? 0) : null;
+  const recordedBatch = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, at));
+  const solved = recordedBatch?.batch.episodes.find(({ success }) => success);
+  return recordedBatch ? momentOf(recordedBatch.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
 /** The same rollout, but only its first `tokens` tokens. The board shows the task after turn `chosen`; without one, after the last turn that is shown. */

@@ -18,8 +18,8 @@ export function shownSelection(): Selected {
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
   const { row, turn, token } = selected;
   const chosen = row !== 0 || turn !== null || token !== null;
-  const held = chosen && live.batch.rows > 0 ? live.batch.update : null;
-  return { ...selected, held: selected.held ?? held };
+  const shownUpdate = chosen && live.batch.rows > 0 ? live.batch.update : null;
+  return { ...selected, shownUpdate: selected.shownUpdate ?? shownUpdate };
 }
 
 /** What follows the page's address in a link to what is seen. */

@@ -79,7 +79,7 @@ function useAbsent(): readonly string[] {
   const current = useCurrent();
   const pointed = useSelection((s) => s.pointed);
   const chosen = useSelection(
-    useShallow(({ held, recorded, row, turn, token }) => ({ held, recorded, row, turn, token })),
+    useShallow(({ shownUpdate, recorded, row, turn, token }) => ({ shownUpdate, recorded, row, turn, token })),
   );
   const running = useLive((s) => s.running); // rollouts come and go
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
@@ -126,9 +126,10 @@ export function missingTargets(
   const { batch, rollout } = current;
   if (!pointed) return [];
   const still = (part: keyof Pointed) => pointed[part] !== null && pointed[part] === chosen[part];
-  const isThere = reached.update !== null && batch.update === pointed.held;
+  const isThere = reached.update !== null && batch.update === pointed.shownUpdate;
   // rollout, turn and token are of that update, not of the one in view
-  if (still('held') && !isThere) return [`update ${pointed.held}: ${whyNot(pointed.held ?? 0, reached)}`];
+  if (still('shownUpdate') && !isThere)
+    return [`update ${pointed.shownUpdate}: ${whyNot(pointed.shownUpdate ?? 0, reached)}`];
   if (batch.rows === 0) return [];
   const inRecording = reached.update === null && batch.update === pointed.recorded;
   if (still('recorded') && reached.update === null && !inRecording) {
@@ -154,12 +155,12 @@ export function missingTargets(
 }
 
 /** Why the rollouts of an update are not in view, and what brings them. */
-function whyNot(held: number, { update, updates }: RunPosition): string {
-  if (held > updates) return `the run ends after update ${updates}. Set Updates to ${held} or more.`;
+function whyNot(shownUpdate: number, { update, updates }: RunPosition): string {
+  if (shownUpdate > updates) return `the run ends after update ${updates}. Set Updates to ${shownUpdate} or more.`;
   if (update === null) {
-    return `nothing has been trained here yet. Run training: at update ${held} the page shows the rollout that the link points to.`;
+    return `nothing has been trained here yet. Run training: at update ${shownUpdate} the page shows the rollout that the link points to.`;
   }
-  if (update < held)
-    return `the run is at update ${update}. Continue training: at update ${held} its rollouts are shown.`;
+  if (update < shownUpdate)
+    return `the run is at update ${update}. Continue training: at update ${shownUpdate} its rollouts are shown.`;
   return `the run no longer keeps its rollouts. Other rollouts are shown.`;
 }

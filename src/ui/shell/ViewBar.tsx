@@ -140,11 +140,11 @@ function Timeline() {
 function Scrubber() {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.batchVersion);
-  const held = useSelection((s) => s.held);
+  const shownUpdate = useSelection((s) => s.shownUpdate);
   const { updates } = live.kept;
   const [first] = updates;
   if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
-  const shown = held !== null && updates.includes(held) ? held : live.batch.update;
+  const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : live.batch.update;
   const at = Math.max(0, updates.indexOf(shown));
   return (
     <span className="line small scrubber">
@@ -157,7 +157,7 @@ function Scrubber() {
         max={Math.max(1, updates.length - 1)}
         value={at}
         onChange={(event) =>
-          useSelection.setState({ held: updates[Number(event.target.value)] ?? null, revealed: null })
+          useSelection.setState({ shownUpdate: updates[Number(event.target.value)] ?? null, revealed: null })
         }
       />
       <span className="faint">{updates.at(-1)}</span>
@@ -166,24 +166,33 @@ function Scrubber() {
 }
 
 function Live() {
-  const held = useSelection((s) => s.held);
+  const shownUpdate = useSelection((s) => s.shownUpdate);
   const running = useLive((s) => s.running);
   useLive((s) => s.batchVersion);
   // an update an address asks for may not have been trained yet: until then the newest is shown
-  const waiting = held !== null && held !== live.batch.update;
+  const waiting = shownUpdate !== null && shownUpdate !== live.batch.update;
   const text =
-    held === null ? (running ? 'live' : 'newest') : waiting ? `waiting for update ${held}` : `held at update ${held}`;
+    shownUpdate === null
+      ? running
+        ? 'live'
+        : 'newest'
+      : waiting
+        ? `waiting for update ${shownUpdate}`
+        : `held at update ${shownUpdate}`;
   return (
     <button
       type="button"
       className="quiet small follow"
-      aria-pressed={held === null}
-      title={held === null ? 'Hold this batch' : 'Back to the newest batch'}
+      aria-pressed={shownUpdate === null}
+      title={shownUpdate === null ? 'Hold this batch' : 'Back to the newest batch'}
       onClick={() =>
-        useSelection.setState({ held: held === null && !live.isExample ? live.batch.update : null, revealed: null })
+        useSelection.setState({
+          shownUpdate: shownUpdate === null && !live.isExample ? live.batch.update : null,
+          revealed: null,
+        })
       }
     >
-      {held === null ? '● ' : '❚❚ '}
+      {shownUpdate === null ? '● ' : '❚❚ '}
       {text}
     </button>
   );

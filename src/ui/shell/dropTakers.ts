@@ -40,10 +40,10 @@ const TAKERS: readonly Taker[] = [
     take: async ({ name, files }) => {
       const models = await import('../models/openModel.ts');
       if (await models.isTextModel(files)) {
-        const given = models.modelOf(files);
+        const model = models.modelOf(files);
         // in the lab, where a run waits for one, it is what the run learns beside
         const { takeForRun } = await import('../models/trainModel.ts');
-        if (!given || currentRoute() !== 'lab' || !(await takeForRun(given))) models.openPlaced(files);
+        if (!model || currentRoute() !== 'lab' || !(await takeForRun(model))) models.openPlaced(files);
         return;
       }
       const { importFiles } = await import('../checkpoints/importFolder.ts');

@@ -33,7 +33,7 @@ interface SelectionState {
   readonly token: number | null; // position in the row; null: none
   readonly turn: number | null; // null: the last one
   readonly channel: Channel;
-  readonly held: number | null; // update whose batch is shown; null: each new one as it comes
+  readonly shownUpdate: number | null; // update whose batch is shown; null: each new one as it comes
   readonly recorded: number | null; // update of the recording that was chosen to be shown; null: whichever plays
   readonly pointed: Pointed | null; // what the address asked to look at, for as long as nothing else is chosen
   readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
@@ -64,7 +64,7 @@ export const useSelection = create<SelectionState>()(() => ({
   token: null,
   turn: null,
   channel: 'mask',
-  held: null,
+  shownUpdate: null,
   recorded: null,
   pointed: null,
   revealed: null,

@@ -14,7 +14,7 @@ export function snapshot() {
   const { session, running, stepping, finished, update, phase, backend, problem, health, preferences } =
     useLive.getState();
   const { wanted, applied } = useConfig.getState();
-  const { held, row, token, turn, channel } = useSelection.getState();
+  const { shownUpdate, row, token, turn, channel } = useSelection.getState();
   const { savedUpdate, offers, looked } = useRuns.getState();
   const { batch, isExample, metrics, flags, series, recorded } = live;
   return structuredClone({
@@ -33,7 +33,7 @@ export function snapshot() {
     metrics,
     flags,
     points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
-    selection: { held, row, token, turn, channel },
+    selection: { shownUpdate, row, token, turn, channel },
     kept: live.kept,
     saved: savedUpdate, // update that the run was at when it was saved last
     offers: looked ? offers.length : null, // saved runs that can be resumed; null: not known yet

@@ -86,13 +86,13 @@ function useStillReplay(): void {
 function useRecording(preset: PresetName): Recording | 'missing' | null {
   const [loaded, setLoaded] = useState<{ readonly of: PresetName; readonly recording: Recording | 'missing' }>();
   useEffect(() => {
-    let gone = false;
+    let unmounted = false;
     const take = (recording: Recording | 'missing') => {
-      if (!gone) setLoaded({ of: preset, recording });
+      if (!unmounted) setLoaded({ of: preset, recording });
     };
     recordedRun(preset).then(take, () => take('missing'));
     return () => {
-      gone = true;
+      unmounted = true;
     };
   }, [preset]);
   return loaded?.of === preset ? loaded.recording : null;

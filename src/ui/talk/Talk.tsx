@@ -157,8 +157,8 @@ function Steps({ said }: { readonly said: readonly SpokenTurn[] }) {
 /** What was said beside other rollouts, where it can be looked at token by token and saved; each voice is of its own step. */
 async function openAsRollouts(said: readonly SpokenTurn[]): Promise<void> {
   const { openBatches } = await import('../rollouts/openRollouts.ts');
-  const kept = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
-  openBatches('talk', kept, said[0]?.source.vocabulary ?? []);
+  const batches = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
+  openBatches('talk', batches, said[0]?.source.vocabulary ?? []);
 }
 
 /** One token more, and what else could stand there. */

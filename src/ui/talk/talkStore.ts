@@ -144,13 +144,13 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
   try {
-    const said: Partial<Record<Voice, SpokenTurn>> = taken ? { ...useTalk.getState().said } : {};
+    const turnsByVoice: Partial<Record<Voice, SpokenTurn>> = taken ? { ...useTalk.getState().said } : {};
     for (const voice of voices) {
       const { task, environmentSeed, take } = asked;
       const script = taken?.script ?? [];
-      const told = await question({ kind: 'talk', asked: task, environmentSeed, script, voice, sampling, take });
+      const response = await question({ kind: 'talk', asked: task, environmentSeed, script, voice, sampling, take });
       if (own !== questions) return; // another task was asked meanwhile, or another run began
-      const got = reply(told, 'talk');
+      const got = reply(response, 'talk');
       if (!got.ok) {
         useTalk.setState({ problem: got.message });
         return;
@@ -159,9 +159,9 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
       const rollout = readRollout(batch, vocabulary, 0);
       const source = { batch, row: 0, config, branch: id, vocabulary };
       const place = taken ? { position: taken.position } : null;
-      said[voice] = { asked, source, rollout, update: voice === 'begun' ? 0 : update, judged, taken: place };
+      turnsByVoice[voice] = { asked, source, rollout, update: voice === 'begun' ? 0 : update, judged, taken: place };
     }
-    useTalk.setState({ said, flowing: true, ...(taken?.shown ?? { shown: 0, looked: null }) });
+    useTalk.setState({ said: turnsByVoice, flowing: true, ...(taken?.shown ?? { shown: 0, looked: null }) });
   } finally {
     if (own === questions) useTalk.setState({ asking: false });
   }

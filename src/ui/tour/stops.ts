@@ -27,7 +27,7 @@ let began = 0; // update at which the last stop began
 
 /** Shows each new batch as it comes, and nothing chosen in it. */
 function follow(): void {
-  useSelection.setState({ held: null, revealed: null, tab: 'watch' });
+  useSelection.setState({ shownUpdate: null, revealed: null, tab: 'watch' });
 }
 
 /** Index into the batch of the chosen token; −1 where none is chosen. */

@@ -9,11 +9,11 @@ export function signature({ name, parameters }: PythonTool): string {
 
 /** The docstring of a tool's method, from which TRL, verl and verifiers make the schema that the model reads. */
 export function methodDocstring({ tool, parameters }: PythonTool): string {
-  const said = parameters.map(({ name, parameter }) => {
+  const argumentLines = parameters.map(({ name, parameter }) => {
     const description = typeof parameter === 'string' ? undefined : parameter.description;
     return `    ${name}: ${docstringSentence(description ?? name)}`; // each one needs a description
   });
-  const section = said.length > 0 ? ['', 'Args:', ...said] : [];
+  const section = argumentLines.length > 0 ? ['', 'Args:', ...argumentLines] : [];
   return docstring([docstringSentence(tool.description || tool.name), ...section], 8);
 }
 

@@ -103,12 +103,12 @@ export function serveForever(
   const wait = waitForever(talk);
   for (;;) {
     const asked = receiveText(talk, Infinity, wait);
-    let told: string;
+    let reply: string;
     try {
-      told = answer(asked);
+      reply = answer(asked);
     } catch (error) {
-      told = JSON.stringify({ ended: String(error) });
+      reply = JSON.stringify({ ended: String(error) });
     }
-    sendText(talk, told, wait);
+    sendText(talk, reply, wait);
   }
 }

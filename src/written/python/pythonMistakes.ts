@@ -41,8 +41,8 @@ function undeclared(
 
 /** The members that classes have: their methods and fields, and each `self.x` that they give a value. */
 function membersOf(classes: readonly SyntaxNode[], text: (node: SyntaxNode) => string): ReadonlySet<string> {
-  const given = selfMembers(classes, text).filter(({ node }) => isGivenValue(node));
-  return new Set([...classes.flatMap((node) => fieldsOf(node, text)), ...given.map(({ name }) => name)]);
+  const assignments = selfMembers(classes, text).filter(({ node }) => isGivenValue(node));
+  return new Set([...classes.flatMap((node) => fieldsOf(node, text)), ...assignments.map(({ name }) => name)]);
 }
 
 /** Each place that names a member of the episode: `self.x`. */

@@ -58,11 +58,11 @@ export async function openPythonSandbox(
   const lineIn = (line: unknown) => (typeof line === 'number' && line >= 1 && line <= lines ? line : null);
   let statics: Statics;
   try {
-    const told = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
-    if (!isRecord(told)) throw new EndedError('sent a reply of the wrong form');
-    if (typeof told['problem'] === 'string')
-      throw new EnvironmentFileError(visible(told['problem'], 4000), lineIn(told['line']));
-    statics = isRecord(told['statics']) ? told['statics'] : {};
+    const reply = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
+    if (!isRecord(reply)) throw new EndedError('sent a reply of the wrong form');
+    if (typeof reply['problem'] === 'string')
+      throw new EnvironmentFileError(visible(reply['problem'], 4000), lineIn(reply['line']));
+    statics = isRecord(reply['statics']) ? reply['statics'] : {};
   } catch (error) {
     giveBack();
     if (error instanceof EndedError)
@@ -74,8 +74,8 @@ export async function openPythonSandbox(
     serve(requests) {
       if (interpreter.ended === null) {
         try {
-          const told = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
-          return checkedReplies(told, requests, lineIn);
+          const reply = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
+          return checkedReplies(reply, requests, lineIn);
         } catch (error) {
           interpreter.end(error instanceof EndedError ? error : new EndedError('sent a reply of the wrong form'));
         }
@@ -170,11 +170,11 @@ class Interpreter {
     };
     try {
       sendText(this.#talk, JSON.stringify(what), waitWhile);
-      const told: unknown = JSON.parse(receiveText(this.#talk, MOST_REPLY, waitWhile));
-      if (isRecord(told) && typeof told['ended'] === 'string') {
-        throw new EndedError(`was stopped: ${visible(told['ended'], 200)}`);
+      const reply: unknown = JSON.parse(receiveText(this.#talk, MOST_REPLY, waitWhile));
+      if (isRecord(reply) && typeof reply['ended'] === 'string') {
+        throw new EndedError(`was stopped: ${visible(reply['ended'], 200)}`);
       }
-      return told;
+      return reply;
     } catch (error) {
       const why = error instanceof EndedError ? error : new EndedError(`was stopped: ${visible(String(error), 200)}`);
       this.end(why);
