@@ -34,7 +34,8 @@ const READY: Opened = {
   ...{ config: parseConfig(), update: 0, vocabulary: [] },
 };
 const FINISHED: TrainingEvent = { type: 'running', running: false, update: 2, finished: true };
-const logOf = ({ arm, config }: PlannedRun) => new RunLog(bareRun({ id: 0, name: arm, started: '', begun: config }));
+const logOf = ({ arm, config }: PlannedRun) =>
+  new RunLog(bareRun({ id: 0, name: arm, arm, started: '', begun: config }));
 
 /** A finished run whose last value of `metric` is `last`. */
 function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
@@ -46,7 +47,7 @@ function finished(run: PlannedRun, metric: MetricName, first: number, last: numb
   expect(log.finished).toBe(false);
   log.add(FINISHED);
   expect(log.finished).toBe(true);
-  return resultOf(log.run, run, 12.5);
+  return resultOf({ ...log.run, seconds: 12.5 }, run.experiment);
 }
 
 describe('the statistics', () => {
@@ -165,7 +166,7 @@ describe('a run', () => {
     }
     for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) log.add(event);
     log.add({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
-    const result = resultOf(log.run, run, 1);
+    const result = resultOf(log.run, run.experiment);
     expect(result.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
     expect(result.heldOut).toEqual([
       [0, 0.25],

@@ -4,7 +4,7 @@ import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '..
 import type { RunResult } from '../experiments/runResult.ts';
 import { tableOf } from '../experiments/resultTable.ts';
 import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
-import { resultFiles } from './experimentFiles.ts';
+import { experimentFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';
 import { program } from './program.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
@@ -15,8 +15,8 @@ const say = (line: string) => console.error(line);
 /** `npm run experiment`: every run of an experiment that has no result yet, then the table. */
 async function main(args: readonly string[]): Promise<number> {
   const { plan, out, jobs } = parseExperimentArguments(args);
-  const files = await resultFiles(callerPath(out), plan.experiment, say);
-  const results = files.read();
+  const files = await experimentFiles(callerPath(out), plan.experiment, say);
+  const results = [...(await files.read()).values()];
   const planned = plannedRuns(plan);
   const waiting = planned.filter((run) => !resultFor(run, results));
   say(
@@ -43,10 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
   await runInProcesses(waiting, {
     ...{ jobs, signal: stop.signal },
     onUpdate: (run, { update, success }) => tell(run, `${update}/${run.config.updates}${heldOut(run, success)}`),
-    keep: (_, result) => {
-      files.append(result);
-      return undefined;
-    },
+    keep: files.add,
     onDone: (run, result) => {
       results.push(result);
       tellEnd(run, `done in ${result.seconds.toFixed(0)} s${heldOut(run, result.heldOut.at(-1)?.[1])}`);
@@ -56,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
       tellEnd(run, `failed: ${why}`);
     },
   });
-  console.log(await files.write(tableOf(plan, results)));
+  console.log(await files.write(tableOf(plan, results), results));
   if (stop.signal.aborted) say('Stopped. Run the same command again to train the missing runs.');
   else if (failed > 0) say(`${failed} of ${left} runs failed. The same command tries them again.`);
   return failed > 0 || stop.signal.aborted ? 1 : 0;

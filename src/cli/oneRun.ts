@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
-import { resultOf, type RunIdentity, type RunResult } from '../experiments/runResult.ts';
+import type { RunIdentity } from '../experiments/runIdentity.ts';
+import { logText } from '../runs/log.ts';
 import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { RunEvent } from '../wire/events.ts';
@@ -15,7 +16,7 @@ export interface UpdateMessage {
 /** What a process that has one run tells the one that queues them. */
 export type RunMessage =
   | UpdateMessage
-  | { readonly type: 'done'; readonly result: RunResult }
+  | { readonly type: 'done'; readonly log: string }
   | { readonly type: 'failed'; readonly message: string };
 
 /** The argument that makes the program take one run from its parent instead of queueing. */
@@ -26,9 +27,10 @@ const EVERY = 10; // updates between messages
 export async function runHere(run: RunIdentity, tell: (message: RunMessage) => void): Promise<void> {
   const began = performance.now();
   const started = new Date().toISOString();
-  const log = new RunLog(bareRun({ id: 0, name: `${run.experiment}: ${run.arm}`, started, begun: run.config }));
-  const host = await nodeHost(run.config.backend !== 'cpu');
-  const session = await openSession(run.config, host, (event) => hear(log, event));
+  const { arm, seed, config: begun } = run;
+  const log = new RunLog(bareRun({ id: 0, name: `${arm}, seed ${seed}`, arm, started, begun }));
+  const host = await nodeHost(begun.backend !== 'cpu');
+  const session = await openSession(begun, host, (event) => hear(log, event));
   try {
     for await (const event of session.events) {
       hear(log, event);
@@ -37,7 +39,8 @@ export async function runHere(run: RunIdentity, tell: (message: RunMessage) => v
         return;
       }
       if (log.finished) {
-        tell({ type: 'done', result: resultOf(log.run, run, (performance.now() - began) / 1000) });
+        const seconds = Number(((performance.now() - began) / 1000).toFixed(3));
+        tell({ type: 'done', log: logText({ ...log.run, seconds }) });
         return;
       }
       const { update } = log.run;
@@ -68,14 +71,14 @@ export function serveOneRun(): void {
 }
 
 /**
- * One run in a process of its own: its memory goes back with it, and two use two cores. Rejects with the reason if it fails, or when
- * the signal ends it.
+ * Trains one run in a process of its own: its memory goes back with it, and two use two cores. Resolves with its log. Rejects with the
+ * reason if it fails, or when the signal ends it.
  */
 export function runInProcess(
   run: RunIdentity,
   tell: (message: UpdateMessage) => void,
   signal: AbortSignal,
-): Promise<RunResult> {
+): Promise<string> {
   const program = process.argv[1];
   if (program === undefined) throw new Error('Started without a program to start again.');
   return new Promise((resolve, reject) => {
@@ -84,11 +87,11 @@ export function runInProcess(
       signal,
       killSignal: 'SIGKILL',
     });
-    let result: RunResult | null = null;
+    let log: string | null = null;
     let failure: string | null = null; // what was told first
     child.on('message', (message: RunMessage) => {
       if (message.type === 'update') tell(message);
-      else if (message.type === 'done') result ??= message.result;
+      else if (message.type === 'done') log ??= message.log;
       else failure ??= message.message;
     });
     child.on('error', (error) => {
@@ -96,7 +99,7 @@ export function runInProcess(
       if (child.pid === undefined) reject(error); // it could not be started, and never exits
     });
     child.on('exit', (code, killed) => {
-      if (result) resolve(result);
+      if (log !== null) resolve(log);
       else reject(new Error(failure ?? `its process ended with ${killed ?? `code ${code ?? 'none'}`}`));
     });
     child.send(run);

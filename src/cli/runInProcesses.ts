@@ -1,4 +1,5 @@
-import type { RunIdentity, RunResult } from '../experiments/runResult.ts';
+import type { RunIdentity } from '../experiments/runIdentity.ts';
+import type { RunResult } from '../experiments/runResult.ts';
 import { ArmQueue } from '../runs/armQueue.ts';
 import { runInProcess, type UpdateMessage } from './oneRun.ts';
 
@@ -6,7 +7,7 @@ interface RunsApart<R extends RunIdentity> {
   readonly jobs: number; // runs at a time
   readonly signal: AbortSignal; // ends those under way and begins no other
   readonly onUpdate: (run: R, message: UpdateMessage) => void;
-  readonly keep: (run: R, result: RunResult) => Promise<void> | undefined; // before the next run begins
+  readonly keep: (run: R, log: string) => Promise<RunResult>; // stores its log before the next run begins
   readonly onDone: (run: R, result: RunResult) => void;
   readonly onFailure: (run: R, why: string) => void;
 }
@@ -21,13 +22,11 @@ export function runInProcesses<R extends RunIdentity>(runs: readonly R[], option
     const open = () => {
       const ending = new AbortController();
       const train = async (run: R, tell: (message: UpdateMessage) => void) => {
-        const result = await runInProcess(run, tell, ending.signal);
-        try {
-          await keep(run, result);
-        } catch (reason) {
+        const log = await runInProcess(run, tell, ending.signal);
+        return keep(run, log).catch((reason: unknown) => {
           stop(reason);
-        }
-        return result;
+          throw reason;
+        });
       };
       return { train, end: () => ending.abort() };
     };

@@ -7,9 +7,10 @@ import { callerPath, readWhole } from './files.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
 import { runInProcesses } from './runInProcesses.ts';
+import { type RunLogs, runLogs } from './runLogs.ts';
 import { stopping } from './stopSignal.ts';
 import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
-import { resultsIn, type SweepFiles, sweepFiles } from './sweepFiles.ts';
+import { runsIn, writeSweepTable } from './sweepFiles.ts';
 
 const MOST_BYTES = 1e6; // of a sweep's file
 const MOST_NAMED = 20; // failed runs
@@ -20,13 +21,13 @@ async function main(args: readonly string[]): Promise<number> {
   const say = (line: string) => console.error(line);
   const sweep = parseSweep(new TextDecoder().decode(await readWhole(callerPath(asked.file), MOST_BYTES)));
   const all = runsOf(sweep);
-  const files = await sweepFiles(callerPath(asked.out), say);
-  for (const folder of asked.merge) await takeOver(callerPath(folder), files, say);
+  const out = callerPath(asked.out);
+  const logs = await runLogs(runsIn(out), 'sweep', say);
+  for (const folder of asked.merge) await logs.takeOver(runsIn(callerPath(folder)));
   const stop = stopping(() => performance.now());
-  const failed =
-    asked.only === 'table' ? [] : await runAll(sweep, shardOf(all, asked.shard), files, asked, stop.signal);
-  const table = sweepTable(sweep, await files.read());
-  const markdown = await files.write(table);
+  const failed = asked.only === 'table' ? [] : await runAll(sweep, shardOf(all, asked.shard), logs, asked, stop.signal);
+  const table = sweepTable(sweep, await logs.read());
+  const markdown = await writeSweepTable(out, table);
   console.log(asked.json ? sweepJson(table).trimEnd() : markdown);
   if (stop.signal.aborted) say('Stopped. Run the same command again to train the missing runs.');
   for (const name of failed.slice(0, MOST_NAMED)) say(`failed: ${name}`);
@@ -36,21 +37,15 @@ async function main(args: readonly string[]): Promise<number> {
   return stop.exitCode() || (failed.length + missing > 0 ? 1 : 0);
 }
 
-/** Copies the results of another folder that this one has not. */
-async function takeOver(folder: string, files: SweepFiles, say: (line: string) => void): Promise<void> {
-  const there = await files.read();
-  for (const [key, result] of await resultsIn(folder, say)) if (!there.has(key)) await files.add(key, result);
-}
-
 /** Runs what has no result, each in a process of its own; the names of those that failed. */
 async function runAll(
   { metric, take }: Sweep,
   runs: readonly SweptRun[],
-  files: SweepFiles,
+  logs: RunLogs,
   { jobs, json }: Pick<SweepArguments, 'jobs' | 'json'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const there = await files.read();
+  const there = await logs.read();
   const waiting = runs.filter((run) => !resultOf(run, there));
   const before = runs.length - waiting.length;
   if (!json) console.error(`${runs.length} runs, ${before} of them done.`);
@@ -67,7 +62,7 @@ async function runAll(
   await runInProcesses(waiting, {
     ...{ jobs, signal },
     onUpdate: (run, { update }) => show.update(nameOf(run), update, run.config.updates),
-    keep: ({ key }, result) => files.add(key, result),
+    keep: logs.add,
     onDone: (run, { metrics, seconds }) => {
       const value = metrics[metric]?.[take];
       tell(run, `${metric} ${value?.toFixed(3) ?? '–'} in ${seconds.toFixed(1)} s`);

@@ -1,7 +1,8 @@
 import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config/config.ts';
 import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
 import { isRun, type Experiment } from './experimentDefinition.ts';
-import type { RunIdentity, RunResult } from './runResult.ts';
+import type { RunIdentity } from './runIdentity.ts';
+import type { RunResult } from './runResult.ts';
 
 /** What to run of an experiment. */
 export interface Plan {

@@ -3,16 +3,17 @@ import { ConfigError, problemText } from '../config/configProblem.ts';
 import { LogError, readLog } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
-import { parseResult, runOfResult } from './runResult.ts';
+import { parseResult, parseResults, runOfResult } from './runResult.ts';
 
 /**
- * The run of a log of `npm run train`, of metrics.jsonl of a saved folder, or of a sweep's result. All of the file is read: of a large
- * one that takes seconds. Throws an Error with a sentence for people.
+ * The run of a log of `npm run train`, of a sweep or of an experiment, of metrics.jsonl of a saved folder, or of a sweep's result of an
+ * older version. All of the file is read: of a large one that takes seconds. Throws an Error with a sentence for people.
  */
 export async function readRunFile({ path, written, file, manifest }: RunFile): Promise<Run> {
   try {
     const text = await file.text();
     if (/\.jsonl$/i.test(path)) {
+      if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new LogError(TABLE);
       const run: unknown = manifest && (JSON.parse(await manifest.text()) as { run?: unknown } | null)?.run;
       return readLog(text, { name: visible(path), written, run: run ?? undefined });
     }
@@ -23,6 +24,9 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
     throw new Error(sentenceOf(error), { cause: error });
   }
 }
+
+/** What NAME.jsonl of an experiment is. */
+const TABLE = 'got the numbers of an experiment’s table; its runs are in the folder of the same name. Open that.';
 
 function sentenceOf(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');

@@ -3,6 +3,7 @@ import { parseConfig, type RunConfig } from '../config/config.ts';
 import { withCurrentNames } from '../config/fields.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
+import { areStates, healthAt } from '../runs/log.ts';
 import { bareRun, readNames, type Run } from '../runs/run.ts';
 import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experimentDefinition.ts';
@@ -26,25 +27,18 @@ export interface RunResult {
   readonly seconds: number;
 }
 
-/** Which run it is, and its knobs. */
-export interface RunIdentity {
-  readonly experiment: string;
-  readonly arm: string;
-  readonly seed: number;
-  readonly config: RunConfig;
-}
-
-/** What a finished run leaves behind for the tables, of a plan's arm; it took so many seconds. */
-export function resultOf(run: Run, { experiment, arm, seed }: RunIdentity, seconds: number): RunResult {
+/** The numbers of a finished run that the tables of an experiment or a sweep are made of. */
+export function resultOf(run: Run, experiment: string): RunResult {
+  const { arm = run.name, begun: config, skipped, seconds = 0 } = run;
   const measures = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
   const { x: heldAt, y: held } = pointsOf(run, 'eval/success');
   return {
-    ...{ version: RESULT_VERSION, experiment, arm, seed, config: run.begun, backend: named(run) },
+    ...{ version: RESULT_VERSION, experiment, arm, seed: config.seed, config, backend: named(run) },
     metrics: Object.fromEntries(measures.map(([name, { points }]) => [name, takes(points.y)])),
     curve: Array.from(pointsOf(run, 'rollout/success').y, rounded),
     heldOut: Array.from(heldAt, (update, i) => [update, rounded(held[i] ?? NaN)] as const),
     health: run.health.map(({ update, health }) => [update, health.state] as const),
-    ...{ skipped: run.skipped, seconds: rounded(seconds) },
+    ...{ skipped, seconds: rounded(seconds) },
   };
 }
 
@@ -64,15 +58,18 @@ function takes(values: Float64Array): Record<Measure['take'], number> {
   return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(mean) };
 }
 
-/** The run that a result tells of, as far as it does: its success by update, on held-out tasks too. Throws ConfigError for knobs that are none. */
+/**
+ * The run that a result of an older version of the commands tells of, as far as it does: its success by update, on evaluated tasks too.
+ * Throws ConfigError for knobs that can't be read.
+ */
 export function runOfResult(result: RunResult, started: string): Run {
-  const { arm, seed, curve, heldOut, backend } = result;
+  const { arm, seed, curve, heldOut, backend, health, skipped, seconds } = result;
   const begun = parseConfig(result.config);
   const [kind = '', ...adapter] = backend.split(': ');
   const every = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
   const heldOutPoints = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
   return bareRun({
-    ...{ id: 0, started, begun, update: curve.length },
+    ...{ id: 0, started, begun, update: curve.length, arm, skipped, seconds, health: health.map(healthAt) },
     ...readNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
     series: new Map([
       ['rollout/success', every],
@@ -84,6 +81,11 @@ export function runOfResult(result: RunResult, started: string): Run {
 /** Six digits are more than any table shows and half of what JSON would write. */
 function rounded(x: number): number {
   return Number(x.toPrecision(6));
+}
+
+/** Results as the text of a file, one on each line. */
+export function resultsText(results: Iterable<RunResult>): string {
+  return Array.from(results, (result) => `${JSON.stringify(result)}\n`).join('');
 }
 
 /** The results of a file that holds one a line, and the numbers of the lines that are none. */
@@ -120,7 +122,9 @@ export function parseResult(value: unknown): RunResult | null {
     [r.seed, r.skipped, r.seconds].every((x) => Number.isFinite(x)) &&
     [r.config, r.metrics].every(isRecord) &&
     isNumbers(r.curve) &&
-    [r.heldOut, r.health].every((x) => Array.isArray(x) && x.every((pair) => Array.isArray(pair) && pair.length === 2));
+    areStates(r.health) &&
+    Array.isArray(r.heldOut) &&
+    r.heldOut.every((pair) => Array.isArray(pair) && pair.length === 2);
   if (!fits) return null;
   const result = value as RunResult;
   return { ...result, config: withCurrentNames(result.config) };

@@ -1,13 +1,16 @@
 import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
+import type { HealthState } from '../domain/health.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
-import { readManifest, StoredRunError } from './manifest.ts';
-import { bareRun, type Manifest, type Run } from './run.ts';
+import { byUpdate } from './byUpdate.ts';
+import { fieldOf, readManifest, StoredRunError } from './manifest.ts';
+import { bareRun, type HealthAt, type Run } from './run.ts';
 import { measure } from './runLog.ts';
 import type { Series } from './series.ts';
 
 const VERSION = 1;
+const STATES = ['ok', 'watch', 'trap'] as const satisfies readonly HealthState[];
 const MOST_UPDATES = 2 ** 32 - 1; // they are held in 32 bits
 
 /** A log that cannot be read; the message says which line, what was got, what is wanted and what to do. */
@@ -15,20 +18,28 @@ export class LogError extends Error {
   override readonly name = 'LogError';
 }
 
-/** The line that a log begins with: which run it is, and its knobs. */
-export function runLine({
-  name,
-  started,
-  backend,
-  begun,
-}: Pick<Manifest, 'name' | 'started' | 'backend' | 'begun'>): string {
+/**
+ * The line that a log begins with: the manifest, without numbers of runs in the browser, and what the monitor said. `beside` are fields for
+ * people; reading passes over them.
+ */
+export function runLine(run: Run, beside: JsonRecord = {}): string {
+  const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped } = run;
   const { kind, adapter } = backend;
-  return JSON.stringify({ kind: 'run', version: VERSION, name, started, backend: { kind, adapter }, begun });
+  const health = run.health.map(({ update, health: { state } }) => [update, state] as const);
+  const manifest = { name, started, backend: { kind, adapter }, kernels, begun, config, changes, arm, seconds };
+  return JSON.stringify({ kind: 'run', version: VERSION, ...manifest, skipped, health, ...beside });
 }
 
 /** The line of an update: its numbers by their names. Update 0 is the evaluation before training. */
 export function updateLine(update: number, values: Metrics): string {
   return JSON.stringify({ kind: 'update', update, ...values });
+}
+
+/** The log of a run as it is: what `readLog` reads, with every number of its curves. */
+export function logText(run: Run, beside: JsonRecord = {}): string {
+  const curves = Array.from(run.series, ([name, { points }]) => [name, points] as const);
+  const lines = byUpdate(curves).map(([update, values]) => updateLine(update, Object.fromEntries(values)));
+  return `${[runLine(run, beside), ...lines].join('\n')}\n`;
 }
 
 /** A log's file. */
@@ -90,12 +101,29 @@ function readRunLine(at: string, fields: JsonRecord): Run {
 function readHead(at: string, value: unknown): Run {
   const head = isRecord(value) ? value : {};
   try {
-    const whole = { changes: [], config: head['begun'], update: 0, ...head, id: 0, fork: undefined };
-    return bareRun(readManifest(whole));
+    const missing = { changes: [], config: head['begun'], update: 0, skipped: 0, health: [] };
+    const whole = { ...missing, ...head, id: 0, fork: undefined };
+    return bareRun({
+      ...readManifest(whole),
+      skipped: fieldOf(whole, 'skipped', isCount, 'a whole number'),
+      health: fieldOf(whole, 'health', areStates, 'pairs of an update and a state').map(healthAt),
+    });
   } catch (error) {
     if (error instanceof StoredRunError) throw new LogError(`${at}: ${visible(error.message, 400)} ${WHOLE}`);
     throw error;
   }
+}
+
+/** The state that a run was in from an update on. A file has no more of what the monitor said. */
+export function healthAt([update, state]: readonly [number, HealthState]): HealthAt {
+  return { update, health: { state, since: update, kind: null, evidence: [], remedies: [] } };
+}
+
+/** Whether a value is a list of updates, each with the state that began there. */
+export function areStates(value: unknown): value is (readonly [number, HealthState])[] {
+  return (
+    Array.isArray(value) && value.every((x) => Array.isArray(x) && isCount(x[0]) && STATES.some((s) => s === x[1]))
+  );
 }
 
 /** The metrics of a line; names that are none any more are left out. */

@@ -41,7 +41,7 @@ export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) =
 /** Reads the manifest of a run, of whatever origin: name and device become safe to show. Throws StoredRunError with the field that can't be read. */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
-  const { kernels, fork, arm } = run;
+  const { kernels, fork, arm, seconds } = run;
   return {
     id: fieldOf(run, 'id', isCount, 'a whole number'),
     ...readNames(
@@ -55,6 +55,7 @@ export function readManifest(value: unknown): Manifest {
     ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTexts, 'texts by name') }),
     ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),
     ...(arm !== undefined && { arm: fieldOf(run, 'arm', isText, 'a text') }),
+    ...(seconds !== undefined && { seconds: fieldOf(run, 'seconds', isSeconds, 'a number from 0') }),
   };
 }
 
@@ -69,6 +70,7 @@ function knobsOf(run: JsonRecord, name: string): RunConfig {
   }
 }
 
+const isSeconds = (x: unknown): x is number => typeof x === 'number' && x >= 0 && x < Infinity;
 const isText = (x: unknown): x is string => typeof x === 'string';
 const isDate = (x: unknown): x is string => isText(x) && Number.isFinite(Date.parse(x));
 const areChanges = (x: unknown): x is Change[] => Array.isArray(x) && x.every(isChange);

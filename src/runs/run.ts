@@ -23,7 +23,8 @@ export interface Manifest {
   readonly changes: readonly Change[];
   readonly update: number; // the last finished update
   readonly fork?: { readonly run: number; readonly update: number }; // the run that this one was forked from, and after which update
-  readonly arm?: string; // in a comparison: the label of this run, shown at its curve
+  readonly arm?: string; // in a comparison, an experiment or a sweep: the label of this run, shown at its curve
+  readonly seconds?: number; // how long it trained, if it is finished; known only of a run of the command line
 }
 
 /**

@@ -1,9 +1,8 @@
-import { checksumOf } from '../base/checksum.ts';
 import { Purpose, streamKey, uniform } from '../base/rng.ts';
-import { type Field, type FieldName, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import { type Field, type FieldName, FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
 import { ConfigError, problemText } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
-import type { RunIdentity } from '../experiments/runResult.ts';
+import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
 import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
 
 /** What is searched of one configuration, and its name: those knobs in words. */
@@ -11,13 +10,12 @@ export interface Configuration {
   readonly knobs: Knobs;
   readonly label: string;
 }
-/** One run of a sweep: a configuration with a seed. `key` names its result's file: the same for the same knobs, whatever the sweep. */
+/** One run of a sweep: a configuration with a seed. `key` names its file. */
 export interface SweptRun extends RunIdentity {
   readonly key: string;
 }
 
 const DIGITS = 4; // of a drawn number: enough to search by, short enough to read
-const MOST_SLUG = 100;
 const MOST_TOLD = 8; // of impossible configurations
 
 /** The configurations, in the order of the grid (its last knob first) or of the draws; a draw that came before counts once. */
@@ -59,17 +57,8 @@ function plannedOf({ search, seeds }: Sweep): number {
 }
 
 function runOf(arm: string, config: RunConfig): SweptRun {
-  const slug = arm.replaceAll(/[^\w=.-]+/g, ',').slice(0, MOST_SLUG);
-  const { seed } = config;
-  // knobs at their defaults are left out: one that comes later does not make old results strangers
-  const set = Object.entries(config).filter(([name, value]) => !isFieldName(name) || FIELDS[name].default !== value);
-  return {
-    experiment: 'sweep',
-    arm,
-    seed,
-    config,
-    key: `${slug},seed=${seed}-${checksumOf(Object.fromEntries(set)).slice(0, 8)}`,
-  };
+  const run = { experiment: 'sweep', arm, seed: config.seed, config };
+  return { ...run, key: runKey(run) };
 }
 
 /** The runs of shard `i` of `n` (i from 1): each run is in exactly one, whoever counts. */

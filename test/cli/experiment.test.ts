@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
-import { resultFiles } from '../../src/cli/experimentFiles.ts';
+import { experimentFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { ConfigError, problemText } from '../../src/config/configProblem.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/experimentPlan.ts';
@@ -59,28 +59,34 @@ describe('a run and its files', () => {
   it('are written at once, found again, and not reused with other settings', async () => {
     const [run] = planned;
     if (!run) throw new Error('want a run');
+    const trained = { ...run, config: { ...run.config, evalTasks: 16 } };
     const told: RunMessage[] = [];
-    await runHere({ ...run, config: { ...run.config, evalTasks: 16 } }, (message) => told.push(message));
+    await runHere(trained, (message) => told.push(message));
     const done = told.find((message) => message.type === 'done');
-    if (!done) throw new Error(`want a result, got ${JSON.stringify(told)}`);
-    expect(done.result.curve).toHaveLength(1);
-    expect(done.result.heldOut.map(([update]) => update)).toEqual([0, 1]);
+    if (!done) throw new Error(`want a log, got ${JSON.stringify(told)}`);
 
     const said: string[] = [];
-    const files = await resultFiles(folder, plan.experiment, (line) => said.push(line));
-    expect(files.read()).toEqual([]);
-    files.append(done.result);
-    appendFileSync(path.join(folder, 'rollout-shaping.jsonl'), '{"version":1,"arm":"tur'); // cut off while writing
-    const read = files.read();
-    expect(read).toEqual([done.result]);
-    expect(said.join()).toMatch(/rollout-shaping\.jsonl:2: not a result/);
-    files.append(done.result);
-    expect(files.read()).toHaveLength(2);
-    expect(resultFor(run, read)).toBeUndefined(); // it was run with fewer held-out tasks
-    expect(resultFor({ ...run, config: { ...run.config, evalTasks: 16 } }, read)).toEqual(done.result);
+    const open = () => experimentFiles(folder, plan.experiment, (line) => said.push(line));
+    const files = await open();
+    expect((await files.read()).size).toBe(0);
+    const result = await files.add(trained, done.log);
+    expect(result).toMatchObject({ arm: 'turns-2', seed: 1, heldOut: [[0, expect.any(Number)], [1, expect.any(Number)]] }); // prettier-ignore
+    expect(result.curve).toHaveLength(1);
+    const read = [...(await files.read()).values()];
+    expect(read).toEqual([result]);
+    expect(resultFor(run, read)).toBeUndefined(); // it was run with fewer tasks to evaluate
+    expect(resultFor(trained, read)).toEqual(result);
 
-    const markdown = await files.write(tableOf(plan, read));
+    const markdown = await files.write(tableOf(plan, read), read);
     expect(readFileSync(path.join(folder, 'rollout-shaping.md'), 'utf8')).toBe(markdown);
     expect(readFileSync(path.join(folder, 'rollout-shaping.csv'), 'utf8')).toMatch(/^group,arm,runs/);
+
+    // results of the page, or of an older version of the command, have no log
+    const lines = path.join(folder, 'rollout-shaping.jsonl');
+    appendFileSync(lines, `${JSON.stringify({ ...result, seed: 2 })}\n{"version":1,"arm":"tur`);
+    expect([...(await (await open()).read()).values()].map(({ seed }) => seed)).toEqual([1, 2]);
+    expect(said.join()).toMatch(/rollout-shaping\.jsonl:3: not a result/);
+    rmSync(lines);
+    expect([...(await files.read()).values()]).toEqual([result]);
   });
 });

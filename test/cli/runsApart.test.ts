@@ -4,7 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runInProcesses } from '../../src/cli/runInProcesses.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import type { RunResult } from '../../src/experiments/runResult.ts';
+import { resultOf } from '../../src/experiments/runResult.ts';
+import { bareRun } from '../../src/runs/run.ts';
 
 /** A program in place of the one that trains: what it does is the name of the arm. */
 const PROGRAM = `
@@ -13,7 +14,7 @@ process.once('message', ({ arm }) => {
   process.send({ type: 'update', update: process.pid });
   if (arm === 'dies') process.exit(3);
   if (arm === 'refuses') process.send({ type: 'failed', message: 'no room' }, () => process.disconnect());
-  if (arm.startsWith('ends')) process.send({ type: 'done', result: { arm } }, () => process.disconnect());
+  if (arm.startsWith('ends')) process.send({ type: 'done', log: arm }, () => process.disconnect());
   setInterval(() => undefined, 1000); // anything else hangs
 });
 `;
@@ -49,11 +50,11 @@ function train(
         pids.push(update);
         if (begun.length === stopAt) stop.abort();
       },
-      keep: ({ arm }) => {
-        keep?.(arm);
-        return undefined;
+      keep: async ({ arm, config }, log) => {
+        await Promise.resolve(keep?.(arm));
+        return resultOf(bareRun({ id: 0, name: log, started: '', begun: config }), 'test');
       },
-      onDone: ({ arm }, result: RunResult) => account.push(`${arm}: ${result.arm}`),
+      onDone: ({ arm }, result) => account.push(`${arm}: ${result.arm}`),
       onFailure: ({ arm }, why) => account.push(`${arm}: ${why}`),
     },
   );

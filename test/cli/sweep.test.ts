@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRunFile } from '../../src/experiments/runFile.ts';
 import { type Bundled, bundled } from './bundled.ts';
 
 let programs: Bundled;
@@ -47,7 +48,7 @@ function start(...args: readonly string[]): { readonly child: ChildProcess; read
 
 const resultsIn = (out: string) => {
   const runs = path.join(folder, out, 'runs');
-  return existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith('.json')) : [];
+  return existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith('.jsonl')) : [];
 };
 const tables = (out: string) =>
   ['table.csv', 'table.json', 'table.md'].map((name) => readFileSync(path.join(folder, out, name), 'utf8'));
@@ -80,6 +81,28 @@ test('a sweep of 8 configurations × 2 seeds that is killed twice and gone on wi
   expect(last.err).toContain(`16 runs, ${killed[1]} of them done`); // nothing is run twice
   expect(tables('killed')).toEqual(tables('whole'));
   expect(last.out).toBe(whole.out);
+});
+
+test('each run of a sweep opens on the page, with every curve and the number that the table has of it', async () => {
+  const { code } = await start('four.json', '--out', 'opened').ended;
+  expect(code).toBe(0);
+  const read = await Promise.all(
+    resultsIn('opened').map((name) => {
+      const file = new Blob([readFileSync(path.join(folder, 'opened/runs', name))]);
+      return readRunFile({ path: `opened/runs/${name}`, file, written: '', manifest: null });
+    }),
+  );
+  const table = JSON.parse(tables('opened')[1] ?? '') as { rows: { knobs: { learningRate: number }; values: number[] }[] }; // prettier-ignore
+  const rows = table.rows.map(({ knobs: { learningRate }, values }) => [learningRate, values]);
+  const rates = [...new Set(read.map(({ begun }) => begun.learningRate))];
+  const lastOf = (rate: number) => read.filter(({ begun }) => begun.learningRate === rate).map(({ series }) => series.get('eval/success')?.latest); // prettier-ignore
+  expect(Object.fromEntries(rates.map((rate) => [rate, lastOf(rate)]))).toEqual(Object.fromEntries(rows));
+  for (const run of read) {
+    expect(run).toMatchObject({ update: 2, name: `${run.arm}, seed ${run.begun.seed}` });
+    expect(run.seconds).toBeGreaterThan(0);
+    expect(run.series.get('rollout/success')?.points.x).toEqual(Uint32Array.of(1, 2));
+    for (const curve of ['actor/entropy', 'actor/grad_norm', 'time/update'] as const) expect(run.series.get(curve)?.last).toBe(2); // prettier-ignore
+  }
 });
 
 test('two shards come to the table of one machine, in one folder or merged from two', async () => {

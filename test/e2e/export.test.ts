@@ -99,7 +99,7 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
   await page.context().close();
 });
 
-test('runs are exported too: the chart of several with their names, one as CSV and as JSON', async () => {
+test('runs are exported too: the chart of several with their names, one as CSV and as a log that opens again with the same numbers', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 12);
   await pause(page);
@@ -115,10 +115,12 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   expect(svg).toContain('#1 Number hunt');
   const csv = lines(await press('Run 1 as CSV'));
   expect(csv.length).toBe(1 + (points['rollout/success'] ?? 0));
-  const run = JSON.parse(await press('Run 1 as JSON')) as Readonly<Record<string, unknown>>;
-  expect(run).toMatchObject({ complete: true, config: { seed: 7 } });
-  expect(String(run['address'])).toContain('#/lab?v=2&');
-  expect(run['curves']).toMatchObject({ 'actor/entropy': { unit: 'nats' } });
+  const log = await press('Run 1 as JSONL');
+  const head = JSON.parse(log.split('\n', 1).join('')) as Readonly<Record<string, unknown>>;
+  expect(head).toMatchObject({ complete: true, begun: { seed: 7 } });
+  expect(String(head['address'])).toContain('#/lab?v=2&');
+  await page.getByLabel('Files of runs').setInputFiles({ name: 'run-1.jsonl', mimeType: '', buffer: Buffer.from(log) });
+  await page.locator('.overlay .run-line[data-run="2"]').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });

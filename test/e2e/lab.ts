@@ -355,3 +355,12 @@ export const drop = (page: Page, files: Readonly<Record<string, Uint8Array>>) =>
     },
     Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const),
   );
+
+/** Opens the page of a class and hands it files: their contents by name. */
+export async function handToClass(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+  await page.getByRole('link', { name: 'Class' }).click();
+  const given = Object.entries(files).map(([name, content]) => {
+    return { name, mimeType: 'application/json', buffer: Buffer.from(content) };
+  });
+  await page.getByTestId('class').locator('input[type="file"]').setInputFiles(given);
+}

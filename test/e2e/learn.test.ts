@@ -6,6 +6,7 @@ import {
   checksum,
   DEVICES,
   framesLater,
+  handToClass,
   launch,
   loaded,
   PHONE,
@@ -202,21 +203,12 @@ test('Learn: results are handed in as a file, and the class view merges files an
     handIn: 1,
     results: { 'rollout/drawn': counted },
   });
-  await page.getByRole('link', { name: 'Class' }).click();
-  const file = (name: string, content: string) => ({
-    name,
-    mimeType: 'application/json',
-    buffer: Buffer.from(content),
+  await handToClass(page, {
+    'ada.json': text,
+    'copy.json': text,
+    'bo.json': text.replace('Ada', 'Bo').replace('"predicted": "middle"', '"predicted": "over"'),
+    'run.json': '{"kind":"run"}',
   });
-  await page
-    .getByTestId('class')
-    .locator('input[type="file"]')
-    .setInputFiles([
-      file('ada.json', text),
-      file('copy.json', text),
-      file('bo.json', text.replace('Ada', 'Bo').replace('"predicted": "middle"', '"predicted": "over"')),
-      file('run.json', '{"kind":"run"}'),
-    ]);
   await page.getByText(/\b2 files, 2 /).waitFor();
   const table = page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' });
   const verdicts = table.locator('td[data-verdict]');

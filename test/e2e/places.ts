@@ -3,7 +3,7 @@ import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import type { ListedRoute } from '../../src/ui/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, toScreen, unfold } from './lab.ts';
+import { drop, handToClass, toScreen, unfold } from './lab.ts';
 
 /** What a person looks at on a screen: the screen itself, or what opens on it. */
 export interface Place {
@@ -239,16 +239,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
         name: 'class',
         open: async (page) => {
           const results = await handedIn(page);
-          await page.getByRole('link', { name: 'Class' }).click();
-          const file = (name: string, content: string) => ({
-            name,
-            mimeType: 'application/json',
-            buffer: Buffer.from(content),
-          });
-          await page
-            .getByTestId('class')
-            .locator('input[type="file"]')
-            .setInputFiles([file('ada.json', results), file('run.json', '{"kind":"run"}')]);
+          await handToClass(page, { 'ada.json': results, 'run.json': '{"kind":"run"}' });
           await page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' }).waitFor();
         },
       },

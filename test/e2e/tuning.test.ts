@@ -71,9 +71,10 @@ test('kernels measured while a run goes on are taken by the next start, and the 
     .toMatchObject({ backend: 'gpu', kernels: 'plain' });
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Run 1 as JSON' }).click(),
+    page.getByRole('button', { name: 'Run 1 as JSONL' }).click(),
   ]);
-  const file = JSON.parse(await readFile(await download.path(), 'utf8')) as { address: string; sameKernels: string };
+  const [head = ''] = (await readFile(await download.path(), 'utf8')).split('\n');
+  const file = JSON.parse(head) as { address: string; sameKernels: string };
   expect([file.address, file.sameKernels].map((address) => knobs(address).kernels)).toEqual(['auto', 'plain']);
   expect(problems).toEqual([]);
   await page.context().close();

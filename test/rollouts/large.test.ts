@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { bareRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
+import { bareRun } from '../../src/runs/run.ts';
 import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
 import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { recordTurns } from '../../src/ui/rollouts/RecordTokens.tsx';
@@ -89,8 +90,8 @@ test('of a name of 3 MB only what is shown is taken apart', () => {
   const lengths = from.mock.calls.map(([of]: readonly { readonly length: number }[]) => of?.length ?? 0);
   from.mockRestore();
   expect(Math.max(...lengths)).toBeLessThan(200);
-  const manifest = { name, started: '2026-11-23T08:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: name } } as const; // prettier-ignore
-  const log = `${runLine(manifest)}\n${updateLine(1, { 'rollout/success': 0.5 })}\n`;
-  const run = readLog(log, { name: 'a.jsonl', written: manifest.started });
+  const named = bareRun({ id: 0, name, started: '2026-11-23T08:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: name } }); // prettier-ignore
+  const log = `${runLine(named)}\n${updateLine(1, { 'rollout/success': 0.5 })}\n`;
+  const run = readLog(log, { name: 'a.jsonl', written: named.started });
   expect([run.name.length, run.backend.adapter.length]).toEqual([200, 200]);
 });

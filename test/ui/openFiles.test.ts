@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { RESULT_VERSION, type RunResult } from '../../src/experiments/runResult.ts';
+import { RESULT_VERSION, resultOf, type RunResult } from '../../src/experiments/runResult.ts';
 import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
+import { bareRun } from '../../src/runs/run.ts';
 import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
 import { useRuns } from '../../src/ui/runs/runStore.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
@@ -15,8 +16,9 @@ const MANIFEST = {
   ...{ name: 'Bandit: seed 9', started: '2026-11-23T08:00:00.000Z', begun },
   backend: { kind: 'cpu', adapter: 'WebAssembly SIMD' },
 } as const;
+const HEAD = runLine(bareRun({ id: 0, ...MANIFEST }));
 const LOG = [
-  runLine(MANIFEST),
+  HEAD,
   updateLine(0, { 'eval/success': 0.25 }),
   updateLine(1, { 'rollout/success': 0.5, 'time/update': 0.1 }),
   updateLine(2, { 'rollout/success': 0.75, 'eval/success': 1 }),
@@ -67,9 +69,9 @@ test.each<[string, readonly string[], RegExp]>([
   ['updates that fall', ['{"update":2}', '{"update":2}', ''], /^line 2: got update 2 after 2; want updates that rise\./],
   ['half an update', ['{"update":0.5}', ''], /^line 1: got update 0\.5 after -1; want updates that rise\./],
   ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: got "x"; want a number\./],
-  ['another version', [runLine(MANIFEST).replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
-  ['no backend', [runLine(MANIFEST).replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: “run\.backend” can’t be read: it is an object, not a kind, gpu or cpu, and an adapter\./],
-  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: Its knobs can’t be read: seed: got -9; want a whole number/],
+  ['another version', [HEAD.replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
+  ['no backend', [HEAD.replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: “run\.backend” can’t be read: it is an object, not a kind, gpu or cpu, and an adapter\./],
+  ['knobs that are none', [HEAD.replace('"seed":9', '"seed":-9'), ''], /^line 1: Its knobs can’t be read: seed: got -9; want a whole number/],
   ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: got update nothing after -1; want updates that rise\./],
 ])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
   expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);
@@ -108,6 +110,28 @@ test('a log, a saved folder and a folder of a sweep open as runs of the list, dr
   expect(slots.slice(0, 3)).toEqual([1, 2, null]);
   expect([points(0, 'rollout/success'), points(0, 'eval/success')]).toEqual([[[1, 0.25], [2, 0.5]], [[0, 0], [2, 0.5]]]); // prettier-ignore
   expect(points(1, 'rollout/success')).toEqual([[1, 0.5], [2, 0.75]]); // prettier-ignore
+});
+
+test('the log of a run that the page saves opens again, there and on the command line, with the same numbers and what happened on its way', async () => {
+  const { logOf } = await import('../../src/ui/export/wholeRun.ts');
+  const changes = [{ update: 1, text: 'learning rate' }];
+  const trap = { state: 'trap', since: 2, kind: null, evidence: [], remedies: [] } as const;
+  const run = { ...readLog(LOG.join('\n'), FILE), changes, skipped: 2, health: [{ update: 2, health: trap }] };
+  vi.stubGlobal('location', { origin: 'http://lab.example', pathname: '/' });
+  const text = logOf({ ...run, arm: 'B' });
+  vi.unstubAllGlobals();
+  expect(JSON.parse(text.split('\n', 1).join(''))).toMatchObject({ complete: false, arm: 'B' });
+  expect(text).toContain('"address":"http://lab.example/#/lab?v=2&env=bandit');
+  await openFiles([placed('run-1.jsonl', text)]);
+  const [again] = useRuns.getState().runs;
+  expect({ ...again, series: null }).toEqual({ ...run, id: 1, series: null });
+  for (const [name, { points: numbers }] of run.series) expect(again?.series.get(name)?.points).toEqual(numbers);
+  expect(resultOf(again!, 'sweep')).toEqual(resultOf(run, 'sweep'));
+});
+
+test('an experiment’s numbers are no run: the folder that has its runs is named', async () => {
+  await openFiles([placed('ablation.jsonl', `${JSON.stringify(result('ppo-both', 1))}\n`)]);
+  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: got the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
 });
 
 test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {
@@ -153,7 +177,7 @@ class Reading {
   }
 }
 const big = [
-  runLine(MANIFEST),
+  HEAD,
   ...Array.from({ length: 20_000 }, (_, i) =>
     updateLine(i + 1, { 'rollout/success': (i % 7) / 7, 'time/update': 0.1 }),
   ),

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { nodeHost } from '../../src/cli/nodeHost.ts';
 import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { plannedRuns } from '../../src/experiments/experimentPlan.ts';
+import { readRunFile } from '../../src/experiments/runFile.ts';
 import { resultOf, type RunResult } from '../../src/experiments/runResult.ts';
+import type { Run } from '../../src/runs/run.ts';
 import { openSession } from '../../src/session/session.ts';
 import { workerHere } from './workerHere.ts';
 
@@ -12,16 +14,17 @@ const [planned] = plannedRuns(PLAN);
 if (!planned) throw new Error('want an arm');
 const { config } = planned;
 
-let ended: { readonly result: RunResult; readonly weights: string }; // through the command line
+let ended: { readonly result: RunResult; readonly weights: string }; // of the command line, as the page reads its file
 let weights: () => Promise<string>; // of the run in the page's worker
 beforeAll(async () => {
   const told: RunMessage[] = [];
   await runHere(planned, (message) => told.push(message));
   const done = told.find((message) => message.type === 'done');
-  if (!done) throw new Error(`want a result, got ${JSON.stringify(told)}`);
+  if (!done) throw new Error(`want a log, got ${JSON.stringify(told)}`);
   const session = await openSession(config, await nodeHost(false), () => undefined);
   for await (const event of session.events) if (event.type === 'running' && event.finished) break;
-  ended = { result: done.result, weights: await session.parametersHash() };
+  const file = { path: 'runs/bandit.jsonl', file: new Blob([done.log]), written: '', manifest: null };
+  ended = { result: resultOf(await readRunFile(file), planned.experiment), weights: await session.parametersHash() };
   session.dispose();
 
   const items = new Map<string, string>();
@@ -34,6 +37,9 @@ beforeAll(async () => {
   weights = await workerHere();
 });
 afterAll(() => vi.unstubAllGlobals());
+
+/** What a run on the page came to, as if it were the arm of the plan. */
+const resultIn = (run: Run) => resultOf({ ...run, arm: planned.arm, seconds: 1 }, planned.experiment);
 
 /** A run's numbers as an experiment's table has them, all but its time, and the weights at its end. */
 const numbersOf = async ({ seconds, ...result }: RunResult) => ({
@@ -63,7 +69,7 @@ test('the arms of a comparison begin with the same weights, and end with those t
   const { results, state, problem } = useComparison.getState();
   expect([state, problem]).toEqual(['done', '']);
   expect(new Set(results.map(({ checksum }) => checksum)).size).toBe(1);
-  const numbers = results.map(({ run }) => numbersOf(resultOf(run, planned, 1)));
+  const numbers = results.map(({ run }) => numbersOf(resultIn(run)));
   expect(await Promise.all(numbers)).toEqual([wanted(), wanted()]);
 });
 
@@ -81,7 +87,7 @@ test('the arm of a lesson ends with the weights that the command line gives it, 
   const run = currentRun();
   if (!run) throw new Error('want a run');
   expect(seen?.curves.get('rollout/success')).toEqual(Array.from(run.series.get('rollout/success')?.points.y ?? []));
-  expect(await numbersOf(resultOf(run, planned, 1))).toEqual(wanted());
+  expect(await numbersOf(resultIn(run))).toEqual(wanted());
 });
 
 test('the arms of a fork begin with the weights of the run in the lab, and end with those that it would have', async () => {

@@ -9,6 +9,7 @@ import '../styles/checkpoints.css';
 import { closeImport, continueImported, type Imported, useImport } from './importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
+import { TermList } from '../parts/TermList.tsx';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
 export function ImportDialog() {
@@ -73,14 +74,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
   const Brought = serverNamed(run.environment) === null ? ProgramInRun : ServerInRun;
   return (
     <>
-      <dl className="import-facts">
-        {facts.map(([term, words]) => (
-          <div key={term}>
-            <dt className="faint">{term}</dt>
-            <dd>{words}</dd>
-          </div>
-        ))}
-      </dl>
+      <TermList terms={facts} />
       {!foreign && run.environment && <Brought file={run.environment} />}
       <p className="faint">
         {foreign

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { csvOf, markdownOf } from '../../experiments/experimentExports.ts';
 import type { Table } from '../../experiments/resultTable.ts';
+import { resultsText } from '../../experiments/runResult.ts';
 import { download } from '../export/fileDownload.ts';
 import { forget, restoreDeleted, useExperiments } from './experimentStore.ts';
 
@@ -9,6 +10,8 @@ export function ExportButtons({ table }: { readonly table: Table }) {
   const [said, setSaid] = useState('');
   const idle = useExperiments((s) => s.mode === 'idle');
   const { experiment } = table.plan;
+  const results = useExperiments((s) => s.results);
+  const own = results.filter((result) => result.experiment === experiment);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(markdownOf(table));
@@ -26,6 +29,14 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       </button>
       <button type="button" onClick={() => download(`${experiment}.csv`, 'text/csv', csvOf(table))}>
         Download CSV
+      </button>
+      <button
+        type="button"
+        disabled={own.length === 0}
+        title="The command line goes on from this file: put it into the folder experiments"
+        onClick={() => download(`${experiment}.jsonl`, 'application/x-ndjson', resultsText(own))}
+      >
+        Download results
       </button>
       <button type="button" className="quiet" disabled={!idle} onClick={() => forget(table.plan)}>
         Delete these results

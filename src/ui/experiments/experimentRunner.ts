@@ -35,7 +35,7 @@ const queue = new ArmQueue<RequestedArm, ArmNews, Trained>(() => new ArmWorker()
   },
   onDone: ({ planned }, { run }, seconds) => {
     const { results } = useExperiments.getState();
-    left({ results: [...results, resultOf(run, planned, seconds)] });
+    left({ results: [...results, resultOf({ ...run, seconds }, planned.experiment)] });
   },
   onFailure: ({ request }, reason) => {
     const message = reason instanceof Error ? reason.message : String(reason);

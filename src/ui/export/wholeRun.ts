@@ -1,28 +1,14 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { findKernelSet } from '../../config/kernelChoice.ts';
-import { METRICS, type MetricName } from '../../domain/metrics.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { hashOf } from '../address/hash.ts';
-import type { Change } from '../../runs/change.ts';
-import { backendText, type Run } from '../../runs/run.ts';
+import { logText } from '../../runs/log.ts';
+import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
 import { withKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { type Column, headOf } from './curvesCsv.ts';
-
-/** A run as a file: what it was, and its curves. */
-interface RunFile {
-  readonly name: string;
-  readonly started: string;
-  readonly backend: string;
-  readonly kernels?: Run['kernels'];
-  readonly address: string; // opens the page with its knobs
-  readonly sameKernels?: string; // address with the kernels named that auto took: bits repeat with the same kernels on one adapter
-  readonly config: RunConfig; // as it began
-  readonly changes: readonly Change[]; // knobs moved on the way
-  readonly complete: boolean; // every update; false: the positions a chart draws
-  readonly curves: Readonly<Record<string, { readonly unit: string; readonly x: number[]; readonly y: number[] }>>;
-}
 
 /** A metric's values at updates. */
 interface Measured extends Column {
@@ -46,21 +32,18 @@ export function columnsOf(run: Run): readonly Measured[] {
   }));
 }
 
-/** A run as JSON. */
-export function jsonOf(run: Run): string {
-  const { name, started, kernels, begun, changes } = run;
-  const curves = columnsOf(run).map(({ metric, x, y }) => {
-    return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
-  });
+/**
+ * A run as a log, which the page opens and `npm run train -- --json` prints too. Its first line also has the address that opens the lab with
+ * its knobs, and one with the kernels named that `auto` took: bits repeat with the same kernels on one adapter.
+ */
+export function logOf(run: Run): string {
+  const current = currentRun();
+  const { begun, kernels } = run;
   const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
   const named = withKernels(begun, findKernelSet(kernels?.['set']));
-  const file: RunFile = {
-    ...{ name, started, backend: backendText(run.backend), changes, ...(kernels && { kernels }) },
-    config: begun,
+  return logText(current?.id === run.id ? current : run, {
+    complete: current?.id === run.id, // every update; false: the positions a chart draws
     address: addressOf(begun),
     ...(named && { sameKernels: addressOf(named) }),
-    complete: currentRun()?.id === run.id,
-    curves: Object.fromEntries(curves),
-  };
-  return `${JSON.stringify(file, null, 1)}\n`;
+  });
 }

@@ -10,6 +10,7 @@ import { Reading } from './Reading.tsx';
 import { Pick, PickBar } from './Pick.tsx';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { bytes, count, whole } from '../parts/numberText.ts';
+import { TermList } from '../parts/TermList.tsx';
 import { Memory } from './Memory.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
 import { tokenAt } from '../../domain/textSpans.ts';
@@ -81,14 +82,7 @@ function ModelCardPanel({ card }: { readonly card: ModelCard }) {
             {count(card.parameters)} parameters · {weightsInWords(card)}
           </span>
         </summary>
-        <dl>
-          {facts.map(([term, words]) => (
-            <div key={term}>
-              <dt className="faint">{term}</dt>
-              <dd>{words}</dd>
-            </div>
-          ))}
-        </dl>
+        <TermList terms={facts} />
         {card.remarks.map((remark) => (
           <p key={remark} className="soft small">
             {remark}

@@ -9,7 +9,7 @@ import { SameKernels } from './SameKernels.tsx';
 import { lazy, Suspense, useState } from 'react';
 import { csvOfCurves } from '../export/curvesCsv.ts';
 import { download, fileName } from '../export/fileDownload.ts';
-import { columnsOf, jsonOf } from '../export/wholeRun.ts';
+import { columnsOf, logOf } from '../export/wholeRun.ts';
 import { type PackedRun, packedRun } from '../../runs/packed.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { currentRun } from '../run/liveRun.ts';
@@ -91,10 +91,11 @@ function RunFiles({ run }: { readonly run: Run }) {
       <button
         type="button"
         className="quiet small"
-        aria-label={`Run ${run.id} as JSON`}
-        onClick={() => download(name('json'), 'application/json', jsonOf(run))}
+        aria-label={`Run ${run.id} as JSONL`}
+        title="A log: one line of JSON for each update. “Open files…” reads it."
+        onClick={() => download(name('jsonl'), 'application/x-ndjson', logOf(run))}
       >
-        JSON
+        JSONL
       </button>
       {withWeights && (
         <ExportRun run={latestCheckpoint} label={`Run ${run.id} as a checkpoint`} small>

@@ -115,8 +115,8 @@ function OpenRuns() {
           Open files…
         </button>
         <span className="faint">
-          Runs from the command line (<code>npm run train</code>, <code>npm run sweep</code>). You can also drop them
-          here.
+          Runs from the command line (<code>npm run train</code>, <code>sweep</code>, <code>experiment</code>). You can
+          also drop them here.
         </span>
       </p>
       <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />

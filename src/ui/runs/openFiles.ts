@@ -20,7 +20,7 @@ const MOST_TOLD = 6;
 const BESIDE = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokenizer\.json|\.[^/]*)$/;
 
 /**
- * Opens logs of `npm run train`, saved folders and results of sweeps as runs of the list, as far as there is room, and draws the first of
+ * Opens logs, saved folders, and the folders of sweeps and experiments as runs of the list, as far as there is room, and draws the first of
  * them. They can be looked at and compared, not gone on with. What cannot be read is told by file; the runs that were there stay.
  */
 export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
@@ -29,7 +29,9 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   if (wanted.length === 0) {
     const [only] = files.length === 1 ? files : [];
     const got = only ? visible(only.path) : `${files.length} files`;
-    problems.push(`No run found in ${got}. Choose a log (.jsonl), a saved folder or a sweep’s results folder.`);
+    problems.push(
+      `No run found in ${got}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
+    );
   }
   const room = MOST_RUNS - useRuns.getState().runs.length;
   const begun = new Set<ReaderClient>(); // one at most
@@ -47,7 +49,9 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
       continue;
     }
     try {
-      const id = putRun({ ...(await runIn({ path, file }, files, reader)), id: nextId() });
+      // without its arm: several seeds have the same, and the chart would label them alike
+      const { arm: _, ...run } = await runIn({ path, file }, files, reader);
+      const id = putRun({ ...run, id: nextId() });
       toggleShown(id);
       opened++;
     } catch (error) {
