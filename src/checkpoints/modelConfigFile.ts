@@ -5,18 +5,18 @@ import { FILES } from './checkpointFolder.ts';
 import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
+/** The most positions that a reader of the file may use. Rotary positions need no table, and every episode is much shorter. */
 export const MOST_POSITIONS = 4096;
 
-/** Which of Transformers' classes is to load a model. */
+/** The class of Transformers that loads a model. */
 export const FORMS = ['llama', 'qwen2'] as const;
 export type Form = (typeof FORMS)[number];
 
 /**
- * config.json. Every dimension is written, for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`,
- * `torch_dtype`) beside those of 5 (`rope_parameters`, `dtype`). Biases on q, k and v are Qwen2's; Llama's `attention_bias` puts one on o,
- * too, which is then written as 0 and changes nothing. Llama is the usual form even so: for Qwen2, AutoTokenizer of
- * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says. `dtype` is what the weights' file holds.
+ * The object of config.json. It has every dimension, because Transformers would take Llama-7B's for a missing one. It has the names of
+ * Transformers 4 (`rope_theta`, `torch_dtype`) and those of 5 (`rope_parameters`, `dtype`). Llama's `attention_bias` adds a bias to o too,
+ * unlike Qwen2; that bias is written as 0 and changes nothing. The class is still Llama, because for Qwen2 AutoTokenizer of
+ * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says. `dtype` is the type of the numbers in the weights' file.
  */
 export function configFile(
   model: ModelConfig,
@@ -59,20 +59,20 @@ export function configFile(
 }
 
 type Kind = Form | 'qwen3';
-/** Architectures whose forward pass there is. */
+/** Architectures that this project can compute. */
 const KINDS: Readonly<Record<string, Kind>> = {
   LlamaForCausalLM: 'llama',
   Qwen2ForCausalLM: 'qwen2',
   Qwen3ForCausalLM: 'qwen3',
 };
-/** Qwen3's head size where a config.json does not say, whatever its width. */
+/** Qwen3's head size if config.json has none. It doesn't depend on the width. */
 const QWEN3_HEAD_DIM = 128;
 const COUNTS = [
   ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
 ] as const;
 const REMEDY = 'Choose a LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM of this shape, or train one here.';
 
-/** What a config.json must not ask for, and the values that ask for nothing. */
+/** Fields of config.json that this project can't compute, with the values that switch them off. */
 const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
   mlp_bias: [undefined, false],
   quantization_config: [undefined, null],
@@ -80,15 +80,15 @@ const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
   hidden_act: ['silu'],
 };
 
-/** What a config.json describes. */
+/** The architecture and the model in a config.json. */
 export interface Described {
   readonly architecture: string; // the class of Transformers that it names
   readonly model: ModelConfig;
 }
 
 /**
- * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project's network cannot
- * compute: another architecture, an activation, biases or a position encoding it has not, dimensions that are missing or no whole numbers.
+ * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project can't compute:
+ * an unknown architecture, activation, bias or position encoding, and dimensions that are missing or aren't whole numbers.
  */
 export function readConfig(bytes: Uint8Array): Described {
   const read = readJson(FILES.config, bytes);
@@ -123,7 +123,7 @@ export function readConfig(bytes: Uint8Array): Described {
   const kv = count('num_key_value_heads', heads);
   if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
     wrong('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
-    throw new FormatError(problems); // nothing is made of such a size
+    throw new FormatError(problems); // before anything of such a size is allocated
   }
   if ((heads ?? 1) % kv !== 0) wrong('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
   const rope = ropeOf(config, head_dim, wrong);

@@ -5,7 +5,7 @@ import { runInProcess, type UpdateMessage } from './oneRun.ts';
 
 interface RunsApart<R extends RunIdentity> {
   readonly jobs: number; // runs at a time
-  readonly signal: AbortSignal; // ends those under way and begins no other
+  readonly signal: AbortSignal; // stops the runs in progress and starts no more
   readonly onUpdate: (run: R, message: UpdateMessage) => void;
   readonly keep: (run: R, log: string) => Promise<RunResult>; // stores its log before the next run begins
   readonly onDone: (run: R, result: RunResult) => void;
@@ -13,8 +13,8 @@ interface RunsApart<R extends RunIdentity> {
 }
 
 /**
- * Trains runs in their order, each in a process of its own. Resolves once none is left, or when the signal says so. If a result can't be
- * kept, it ends the runs under way and rejects.
+ * Trains runs in their order, each in its own process. Resolves when all are done, or when the signal aborts. If a result can't be
+ * kept, stops the runs in progress and rejects.
  */
 export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
   const { jobs, signal, onUpdate, keep, onDone, onFailure } = options;

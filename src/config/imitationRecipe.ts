@@ -2,20 +2,20 @@ import { type EnvName, ENVIRONMENTS, type WarmStartRecipe } from './environments
 import type { RunConfig } from './fields.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 
-// Small steps beside weights that speak already: what is shown is the form of a call and of an answer.
+// Small steps, because the checkpoint's weights can already write: imitation only shows the form of calls and answers.
 const ADAPTERS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
 
 type Imitated = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
 
-/** Optimizer steps of a whole run: those of its warm start, shipped or trained, and those of its updates. */
+/** Optimizer steps of a whole run, those of its warm start (shipped or trained) included. */
 export function stepsAlike(config: Imitated & Pick<RunConfig, 'updates' | 'epochs' | 'minibatches'>): number {
   const { warmStart, updates, epochs, minibatches } = config;
   return (warmStart === 'none' ? 0 : warmStartRecipe(config).steps) + updates * epochs * minibatches;
 }
 
 /**
- * The recipe a configuration asks for: its environment's, in the small steps of adapters where a checkpoint is adapted; where it says `train`,
- * with the steps and the demonstrator it names. `continued` goes on with what shipped weights were made by, from the rate at which that ended.
+ * The imitation recipe of a configuration. It is the environment's, with smaller steps for adapters of a checkpoint. With `train` the
+ * configuration sets the steps and the demonstrator. `continued` goes on with the recipe of the shipped weights, from its last learning rate.
  */
 export function warmStartRecipe(config: Imitated): WarmStartRecipe {
   const { env, model, imitationSteps, demonstrator, warmStart } = config;
@@ -28,7 +28,7 @@ export function warmStartRecipe(config: Imitated): WarmStartRecipe {
   };
 }
 
-/** What shipped weights were made by, from where it ended; it begins gently, for the optimizer's state is not shipped. */
+/** The recipe of the shipped weights, continued. It has a warm-up, because the optimizer's state is not shipped. */
 function goneOn({ env, language, model, imitationSteps: steps }: Imitated, recipe: WarmStartRecipe): WarmStartRecipe {
   const qualities: Readonly<Partial<Record<EnvName, number>>> = TEXT_QUALITY;
   const shipped = model === 'sizes' && language === 'text';

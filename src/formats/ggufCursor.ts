@@ -2,7 +2,7 @@ import { FormatError } from './formatProblem.ts';
 
 const REMEDY = 'Choose a GGUF file, whole, as it was published.';
 
-/** The bytes at hand end before what is read, though the file goes on. */
+/** Thrown when the loaded bytes end before the value does, although the file goes on. */
 export class EndOfBytes extends Error {
   override readonly name = 'EndOfBytes';
   readonly cursor: Cursor;
@@ -12,11 +12,11 @@ export class EndOfBytes extends Error {
   }
 }
 
-/** Reads little-endian values one after the other. Past the file's end it throws FormatError, past the bytes at hand EndOfBytes. */
+/** Reads little-endian values one after the other. Throws FormatError past the file's end, and EndOfBytes past the loaded bytes. */
 export class Cursor {
   at = 0;
   place = ''; // what is being read, for messages
-  elements = 0; // of lists, that were read
+  elements = 0; // number of list elements read so far
   readonly file: string;
   readonly size: number; // bytes of the whole file, of which `bytes` are the first
   private readonly bytes: Uint8Array;
@@ -30,12 +30,12 @@ export class Cursor {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** What is wrong at this place, to be thrown. */
+  /** The error for a problem at this place. The caller throws it. */
   problem(got: string, want: string): FormatError {
     return new FormatError([{ file: this.file, place: this.place, got, want, remedy: REMEDY }]);
   }
 
-  /** Where the next `length` bytes begin; they are then behind. */
+  /** The offset of the next `length` bytes. Moves past them. */
   private take(length: number): number {
     const start = this.at;
     const end = start + length;
@@ -109,7 +109,7 @@ export class Cursor {
   }
 }
 
-/** As a number where that is exact. */
+/** As a number if it fits exactly, else as a bigint. */
 function narrowed(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

@@ -2,7 +2,7 @@ import { BadLine } from './jsonFields.ts';
 
 const WANT = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
 
-/** What a file begins with that is no rollouts, and what to do about it. */
+/** Beginnings of files that hold no rollouts, each with what to do about it. */
 const STRANGERS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
   { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
@@ -14,7 +14,7 @@ const STRANGERS: readonly { readonly bytes: readonly number[]; readonly got: str
   { bytes: [0x80, 0x02], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
 ];
 
-/** Why a file with this beginning is not read at all; null where it may be. */
+/** The reason why a file with this beginning is not read, or null if it may hold rollouts. */
 export function refusalOf(head: Uint8Array, size: number): BadLine | null {
   if (size === 0) return new BadLine('an empty file', WANT);
   const stranger = STRANGERS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
@@ -29,8 +29,8 @@ export function refusalOf(head: Uint8Array, size: number): BadLine | null {
 const STEP = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_=-]?(\d{1,12})(?=[/._-]|$)/gi;
 
 /**
- * The step that a path names: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL; the last where it names
- * several, for a run's folder may be called by the step it began at. Null where it names none.
+ * The step in a path: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL. If the path has several, the last
+ * counts, because a run's folder may be named after its first step. Null if it has none.
  */
 export function stepOfPath(path: string): number | null {
   const name = path.split('/').at(-1) ?? '';
@@ -39,7 +39,7 @@ export function stepOfPath(path: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** What the paths of one run's files of one step have in common: everything but the number of a part, as in `rank_0.jsonl` and `rank_1.jsonl`. */
+/** A path without the number of a part, such as in `rank_0.jsonl` and `rank_1.jsonl`. It is the same for all files of one step of a run. */
 export function runOfPath(path: string): string {
   return path.replace(
     /(?<![a-z])(rank|part|shard|worker)[_=-]?\d+|\d+-of-(?=\d+)/gi,

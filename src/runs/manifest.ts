@@ -38,7 +38,7 @@ export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) =
   throw new StoredRunError({ place: `run.${name}`, got: shown(value), want });
 }
 
-/** Reads the manifest of a run, of whatever origin: name and device become safe to show. Throws StoredRunError with the field that can't be read. */
+/** Reads the manifest of a run, which anybody may have written. Makes name and device safe to show. Throws StoredRunError with the field that can't be read. */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
   const { kernels, fork, arm, seconds } = run;

@@ -13,7 +13,7 @@ interface Cache {
   readonly length: number; // T
   readonly keys: readonly Real[];
   readonly values: readonly Real[];
-  readonly filled: Int32Array; // (B) tokens of each row that are in it
+  readonly filled: Int32Array; // (B) number of tokens of each row in the cache
 }
 
 /** An empty cache for `rows` rows of up to `length` tokens. */
@@ -26,7 +26,7 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
   return { length, keys: perLayer(), values: perLayer(), filled: new Int32Array(rows) };
 }
 
-/** Attention that first files the new keys and values, then reads all of a row's from the cache. */
+/** Attention that first stores the new keys and values in the cache, then reads all of a row's. */
 function cachedAttention(
   { arithmetic, reach, scores }: ForwardRoom,
   cache: Cache,
@@ -54,7 +54,7 @@ function cachedAttention(
   };
 }
 
-/** Reads rows with a cache of keys and values, a place for each token of each row. */
+/** Runs the network over rows with a cache of keys and values that has one place for each token of each row. */
 export class CacheReader implements RowReader {
   readonly #batch: Batch;
   readonly #room: Activations;

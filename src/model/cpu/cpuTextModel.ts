@@ -20,9 +20,9 @@ import { drawText, likeliestIds } from './textSampler.ts';
 export type { CpuTextModelOptions } from './textMemory.ts';
 
 /**
- * Opens a language model to be read and drawn from on the CPU, its weights packed as they came where there are products for that. Throws
- * BackendError, before anything is read, where it needs more memory than there can be, or than there is; FormatError, by file and tensor, where its weights
- * cannot be read.
+ * Opens a language model on the CPU, to read texts and to draw from. Weights stay packed if there is a matrix product for their format.
+ * Throws BackendError before anything is read if the model needs too much memory, and FormatError with file and tensor if its weights
+ * can't be read.
  */
 export async function openCpuTextModel(
   model: ModelConfig,
@@ -66,7 +66,7 @@ class CpuTextModel implements TextModel {
   readonly rows: number;
   readonly length: number;
   readonly memory: readonly MemoryPart[];
-  readonly #texts: RowTexts; // ids past a row's count in the cache are yet to run
+  readonly #texts: RowTexts; // tokens past a row's count in the cache haven't run yet
   readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
   readonly #team: Team | undefined;
   #network: TextNetwork<Matrix> | null;
@@ -208,12 +208,12 @@ class CpuTextModel implements TextModel {
     this.#team?.close();
   }
 
-  /** Runs what has yet to run of the rows. */
+  /** Runs the tokens of the rows that haven't run yet. */
   #advance(rows: readonly number[]): void {
     this.#run(rows.map((row) => this.#following(row)));
   }
 
-  /** Slots for what has yet to run of a row, and what that is. */
+  /** The tokens of a row that haven't run yet, with cache slots for them. */
   #following(row: number): Following {
     const { cache } = this.#open();
     const from = cache.counts[row]!;
@@ -241,7 +241,7 @@ class CpuTextModel implements TextModel {
     throw new Error('The model was destroyed; want one that is open. Open it anew.');
   }
 
-  /** Tokens of the rows that have yet to run. */
+  /** The number of tokens of the rows that haven't run yet. */
   #pending(rows: readonly number[]): number {
     const { counts } = this.#open().cache;
     return rows.reduce((sum, row) => sum + this.#texts.of(row).length - counts[row]!, 0);

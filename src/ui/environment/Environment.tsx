@@ -89,7 +89,7 @@ function useLinkedFile(): readonly string[] {
   return corrections;
 }
 
-/** The file's name, and the ways to another file and out of the page. */
+/** The file's name, with buttons to open another file and to use this one outside the page. */
 function EnvironmentBar() {
   const name = useEnvironment((s) => s.file.name);
   const before = useEnvironment((s) => s.before);
@@ -156,7 +156,7 @@ const LANGUAGES: readonly (readonly [EnvironmentLanguage, string])[] = [
   ['python', 'Python (loads 6 MB once)'],
 ];
 
-/** The language of the file. Another one brings another file: the one that stood here before, or a template. */
+/** Chooses the language of the file. Another language opens another file: the last one in that language, or a template. */
 function LanguageChoice({ language }: { readonly language: EnvironmentLanguage }) {
   return (
     <select

@@ -46,7 +46,7 @@ const members: readonly Completion[] = MEMBERS.filter(({ pythonSnippet }) => pyt
       boost: 1,
     }),
 );
-/** What a class needs of the module `random`, which the page seeds for each episode. */
+/** The members of the module `random` that a class needs. The page seeds the module for each episode. */
 const RANDOM: readonly Completion[] = [
   { label: 'random', detail: '()', info: 'A number from 0 up to 1.' },
   { label: 'randrange', detail: '(n)', info: 'A whole number from 0 up to n − 1.' },
@@ -56,7 +56,7 @@ const RANDOM: readonly Completion[] = [
 ];
 const DONE: Completion = { label: 'done', info: MEMBERS.find(({ label }) => label === 'done')?.doc ?? '' };
 
-/** What may come next in a file in Python: members of `self` and `random`, and in the class the methods and fields that it may have. */
+/** Completions in a Python file: members of `self` and `random`, and inside the class the methods and fields it may define. */
 export function completePython(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
   const node = nodeAt(state, pos);
@@ -77,7 +77,7 @@ export function completePython(context: CompletionContext): CompletionResult | n
   return { from, options, validFor: MEMBER };
 }
 
-/** The lines above a place up to the class whose members begin there; null if no member can. */
+/** The lines from the class statement to a place where a member can begin. Null if none can. */
 function bodyOfClass(doc: Text, at: number): string | null {
   const line = doc.lineAt(at);
   const before = line.text.slice(0, at - line.from);
@@ -90,7 +90,7 @@ function bodyOfClass(doc: Text, at: number): string | null {
   return null;
 }
 
-/** Methods and fields of the class around a place: all that it names, but for the name that is being written. */
+/** The names of methods and fields in the class around a place, without the name that is being typed. */
 function membersAround(node: SyntaxNode, { state, pos }: CompletionContext): readonly Completion[] {
   let at: SyntaxNode | null = node;
   while (at && at.name !== 'ClassDefinition') at = at.parent;

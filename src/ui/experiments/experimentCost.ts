@@ -2,19 +2,19 @@ import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 
-/** Of an optimizer step on demonstrations, in an update of the same rows: no rollouts, one pass. */
+/** The time of an optimizer step on demonstrations, as a share of an update with as many rows. It has no rollouts and one pass. */
 const IMITATION_SHARE = 0.25;
 
 /** How long runs will take, and how many updates they have in all. */
 export interface Cost {
   readonly seconds: number;
   readonly updates: number;
-  readonly measured: boolean; // on this machine, else from the runs shipped or a guess for one CPU core
+  readonly measured: boolean; // on this machine; false: estimated from the shipped runs or guessed for one CPU core
 }
 
 /**
- * What `runs` will take. A run takes what the same arm took here, for as many updates. Where none was finished here, it takes what was
- * shipped or guessed for it, times how much slower than that the runs finished here were.
+ * How long `runs` will take. A run's time is estimated from runs of the same arm finished on this machine, scaled by the number of updates.
+ * If there are none, the shipped or guessed time is multiplied by how much slower this machine was for other runs.
  */
 export function costOf(
   runs: readonly RunRequest[],
@@ -29,7 +29,7 @@ export function costOf(
   let [seconds, updates] = [0, 0];
   for (const run of runs) {
     const config = plannedRunOf(run)?.config;
-    if (!config) continue; // an arm there is no more
+    if (!config) continue; // this arm no longer exists
     const work = {
       experiment: run.experiment,
       arm: run.arm,
@@ -55,7 +55,7 @@ function alike({ experiment, arm }: Work, results: readonly RunResult[]): readon
   return results.filter((result) => result.experiment === experiment && result.arm === arm);
 }
 
-/** What finished runs of an arm say; undefined without one. */
+/** The time measured in finished runs of an arm. Undefined if none is finished. */
 function timeOf(work: Work, finished: readonly RunResult[]): number | undefined {
   if (finished.length === 0) return undefined;
   const times = finished.map((run) => (run.seconds * share(work)) / share(workOf(run))).sort((a, b) => a - b);

@@ -18,7 +18,7 @@ import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 
 const TOLD = ['rollout/success'] as const;
 
-/** Under the knob that was turned last in a run: what success was right before and right after. It claims no cause. */
+/** Success right before and right after the last change of a knob, under that knob. It claims no cause. */
 function SinceTurned({ name }: { readonly name: FieldName }) {
   useLive((s) => s.flagsVersion);
   return lastChangedKnob()?.knob === name ? <Around /> : null;
@@ -38,7 +38,7 @@ function Around() {
   );
 }
 
-/** When a change acts, in a word and a sentence. */
+/** When a change takes effect: a word, and a sentence. */
 export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {
   live: { word: 'live', doc: 'Acts from the next optimizer step.' },
   next: { word: 'next batch', doc: 'Acts from the next rollout batch.' },
@@ -100,7 +100,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   );
 });
 
-/** Holds the terms of the formula lit that a knob acts on; nothing where it acts on none. */
+/** A button that keeps the terms of a knob highlighted in the formula. Renders nothing if the knob acts on none. */
 function InFormula({ name, label }: { readonly name: FieldName; readonly label: string }) {
   const acts = useConfig((s) => termsOf(name, s.wanted).length > 0);
   const pinned = useFormula((s) => sameTarget(s.pinned, { knob: name }));
@@ -127,7 +127,7 @@ interface Props {
   readonly disabled: boolean;
 }
 
-/** A number: typed or dragged. A typed value that cannot be stays in the box, with the reason; the run keeps the old one. */
+/** A number, typed or dragged. An impossible typed value stays in the box with the reason, and the run keeps the old value. */
 function NumberKnob({ name, range, label, disabled }: Props) {
   const value = Number(useConfig((s) => s.wanted[name]));
   const [draft, setDraft] = useState<string | null>(null);
@@ -191,7 +191,7 @@ interface SliderProps extends Omit<Props, 'name'> {
   readonly slide: (value: number) => void;
 }
 
-/** Whole numbers on a linear scale one by one; others in even steps of their scale. */
+/** The slider of a number. Whole numbers on a linear scale go one by one, all others in even steps of their scale. */
 function Slider({ value, range, label, disabled, slide }: SliderProps) {
   const stepped = scaleOf(range) === 'linear' && range.integer;
   return (
@@ -221,7 +221,7 @@ interface ChoiceKnobProps {
 }
 const ROOM = 17; // letters that fit side by side
 
-/** One of a few words: a switch, a row of buttons, or a menu where they would not fit. */
+/** A choice among a few words: a switch, a row of buttons, or a menu if the buttons would not fit. */
 function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
   const value = String(useConfig((s) => s.wanted[name]));
   const own = useLive((s) => s.ownEnvironment);

@@ -1,8 +1,8 @@
 import { startTransition, useEffect, useState } from 'react';
 
 /**
- * What each turn shows while something else comes to be picked: the first turns have it already, and one more has with each
- * paint. A thousand tokens drawn again at once would hold up what is pressed meanwhile. Turns are named by their place.
+ * The value that each turn shows while the selection changes: the first turns show the new value, and each paint adds one more turn.
+ * Drawing a thousand tokens at once would delay the page's answer to a key or click. Turns are numbered by their position.
  */
 export function useTurnByTurn<Shown>(picked: Shown, turns: number): (place: number) => Shown {
   const [shown, setShown] = useState<readonly Shown[]>([]);

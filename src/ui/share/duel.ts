@@ -17,13 +17,13 @@ export interface DuelMoment {
   readonly before: Play;
   readonly after: Play;
   readonly step: number; // of both plays
-  readonly toolTrained: boolean; // what the tool wrote is trained, too
+  readonly toolTrained: boolean; // the tool's tokens are in the loss too
 }
 
-const STEP_MS = 450; // a step stands
+const STEP_MS = 450; // each step is shown
 const END_MS = 2600; // before the clip begins again
 
-/** The duel on the stage, played to its end; null on other screens, in a contest, and where the stage shows one agent. */
+/** The duel on the stage, played to its end. Null on other screens, in a contest, and if the stage shows one agent. */
 export function duelInView(): DuelMoment | null {
   const { recording, preset } = useReplay.getState();
   const stage = useStage.getState();
@@ -49,7 +49,7 @@ export function duelFrames(duel: DuelMoment): readonly ClipFrame<DuelMoment>[] {
 export const agentName = ({ update }: Play): string =>
   update === 0 ? 'Before training' : `After ${update} update${update === 1 ? '' : 's'}`;
 
-/** The sentence over a duel: what the two have in common, and at its end what the trained one made of it. */
+/** The sentence over a duel: what both agents share, and at the end how the trained one did. */
 export function duelHeadline({ before, after, step }: DuelMoment): string {
   if (!isOver(before, step) || !isOver(after, step)) return 'Same task, same random draws';
   return `${agentName(after)}: ${outcome(after.episode)}`;

@@ -35,7 +35,7 @@ const BYTES = 4;
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/** The address of the j-th key that a query sees, in bytes from the first key of all. */
+/** The address of the j-th key that a query sees, in bytes from the very first key. */
 type Place = (j: Integer) => Value<'i32'>;
 
 /** The addresses of the keys of a query, whose first key has index `first`; see `attend`. */
@@ -48,7 +48,7 @@ function placesOf(f: Routine, lying: KeyLayout, table: Integer, first: Integer, 
   return (j) => times(loadInteger(plus(start, times(j, BYTES))), stride);
 }
 
-/** Products of `row` with the rows j … j + 3 after `first`; one past the last is row j once more. */
+/** Dot products of `row` with the rows j … j + 3 after `first`. For a row past the last, row j is used again. */
 function fourProducts(
   f: Routine,
   row: readonly Vector[],
@@ -70,22 +70,22 @@ function fourProducts(
   return sumsOfFour(f, [sum(0), sum(1), sum(2), sum(3)]);
 }
 
-/** Vectors that are summed at once, and those of a gradient, which needs two more of each: what fits into sixteen registers. */
+/** Number of vectors summed at once, and for a gradient, which needs two more of each. They fit into sixteen registers. */
 const SUMS = 8;
 const GRADIENTS = 4;
 
-/** The vectors of a row, so many at a time. */
+/** The vectors of a row in groups of at most `most`, so that each group fits into the registers. */
 const inRegisters = <T>(parts: readonly T[], most: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(parts.length / most) }, (_, i) => parts.slice(i * most, (i + 1) * most));
 
-/** How queries find their keys: those of a row one after the other, or each by the table that says where it lies. */
+/** How queries find their keys: as consecutive rows, or through a table of addresses. */
 export type KeyLayout = 'Rows' | 'Table';
 
 /**
  * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: the rows of k and v from
  * `first[i]` on, or those that `table` (int32) names from there on; head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j.
- * Where `kept` is not 0, the probabilities go there, count numbers for each query and head in turn. `scores` is room for the
- * longest count and three more. Strides in bytes.
+ * If `kept` is not 0, the probabilities are written there: for each query and head in turn, as many as it sees keys. `scores` has room for
+ * the largest count plus three. Strides are in bytes.
  */
 export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: KeyLayout, isFused: boolean) =>
   routine(
@@ -141,7 +141,8 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: KeyLa
 /**
  * Adds to dqkv, laid out as the packed qkv (n, (H + 2·kvH)·D) of stride bytes a row, what dout (n, H·D) means for it: with
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
- * in `attend`. Only of the heads from `from` on and before `to`: no others touch what those that read the same keys write.
+ * in `attend`. Handles only the heads from `from` to before `to`. Heads that share keys add to the same numbers, so one call must handle
+ * all of them.
  */
 export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: KeyLayout, isFused: boolean) =>
   routine(
