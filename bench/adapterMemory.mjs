@@ -17,7 +17,7 @@ const flags = read(import.meta.url, {
   ...{ tree: root, raw: '' },
 });
 if (!['estimate', 'open', 'update', 'large'].includes(flags.run))
-  refuse(`--run got ${flags.run}; want estimate, open, update or large.`);
+  refuse(`--run can’t be ${flags.run}. Use estimate, open, update or large.`);
 const model = modelFile(flags.model);
 const { groups, group, common, question, own, run, threads } = flags;
 const cache = path.join(root, 'node_modules/.cache', `bench-memory-${process.pid}`);

@@ -49,12 +49,12 @@ const cache = path.join(root, 'node_modules/.cache', `bench-adapters-${process.p
 const folder = path.join(cache, 'case');
 const names = flags.slots.split(',');
 const stray = names.find((name) => !/^((shared|alone|torch|before)-[1-9]\d?|gpu)$/.test(name));
-if (stray !== undefined) refuse(`--slots got ${stray}; want shared-N, alone-N, before-N, torch-N or gpu.`);
+if (stray !== undefined) refuse(`--slots can’t be ${stray}. Use shared-N, alone-N, before-N, torch-N or gpu.`);
 if (names.some((name) => name.startsWith('torch')) && !existsSync(python)) {
   refuse(`${python} is not there; make it (npm run test:python -- --install), name one (--python), or leave torch out of --slots.`); // prettier-ignore
 }
 if (names.some((name) => name.startsWith('before')) && flags.before === '')
-  refuse('--before got nothing; want a folder.');
+  refuse('--before is missing. Name a folder.');
 if (process.platform === 'linux') useSwiftShader(); // where no driver is named
 
 /** @param {string} name @param {string} program @param {string} before @returns {import('./checkpoint/slots.mjs').Slot} */

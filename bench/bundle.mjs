@@ -33,7 +33,8 @@ function sourcesOf(tree) {
  * @param {string} entry @param {string} folder @param {boolean} node @param {string} [tree]
  */
 export async function bundle(entry, folder, node, tree = root) {
-  if (!existsSync(path.join(tree, 'src/model'))) throw new Error(`bench: ${tree} has no src/model; want this project.`);
+  if (!existsSync(path.join(tree, 'src/model')))
+    throw new Error(`bench: ${tree} has no src/model, so it isn’t this project.`);
   const input = path.join(root, 'bench', entry);
   const common = { outDir: folder, emptyOutDir: true, copyPublicDir: false, minify: false };
   const library = { entry: input, formats: /** @type {['es']} */ (['es']), fileName: () => 'bundle.js' };

@@ -25,15 +25,15 @@ const cache = path.join(root, 'node_modules/.cache', `bench-drawing-${process.pi
 const names = flags.slots.split(',');
 const stray = names.find((name) => !/^(ours|before|page|llama|wllama)-\d+x\d+$/.test(name));
 if (stray !== undefined)
-  refuse(`--slots got ${stray}; want WHO-ROWSxTHREADS, WHO one of ours, before, page, llama, wllama.`);
+  refuse(`--slots can’t be ${stray}. Use WHO-ROWSxTHREADS, WHO one of ours, before, page, llama, wllama.`);
 if (names.some((name) => /^page-\d+x(?!1$)/.test(name))) {
-  refuse('--slots got page in several threads; want page-ROWSx1: where a page itself draws, as here, no thread may wait for another.'); // prettier-ignore
+  refuse('--slots can’t be page in several threads. Use page-ROWSx1: where a page itself draws, as here, no thread may wait for another.'); // prettier-ignore
 }
 if (names.some((name) => name.includes('llama')) && !existsSync(path.join(flags.peers, 'node_modules'))) {
   refuse(`${flags.peers} has no node_modules; --help says how peers are installed.`);
 }
 if (names.some((name) => name.startsWith('before')) && flags.before === '')
-  refuse('--before got nothing; want a folder.');
+  refuse('--before is missing. Name a folder.');
 
 try {
   const entry = 'checkpoint/drawChild.mjs';

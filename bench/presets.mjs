@@ -36,7 +36,7 @@ async function timed(base, preset, backend) {
     await page.goto(`${base}${chosen.replace(/&backend=[^&]*/, '')}&backend=${backend}`);
     await page.waitForFunction(() => /** @type {any} */ (window).__playground !== undefined);
     const applied = await page.evaluate(() => /** @type {any} */ (window).__playground.snapshot().config.backend);
-    if (applied !== backend) throw new Error(`bench: ${preset} runs on ${applied}; want ${backend}.`);
+    if (applied !== backend) throw new Error(`bench: ${preset} runs on ${applied}, not on ${backend}.`);
     const run = page.getByRole('button', { name: 'Run training' });
     await run.click();
     const began = performance.now();

@@ -13,7 +13,7 @@ const GOES_ON = /** @type {const} */ ({
 
 /** @param {number} V words @param {number} T tokens, a multiple of 4 @returns {import('../src/envs/env.ts').ToolEnv} */
 export function quarters(V, T) {
-  if (T % 4 !== 0) throw new RangeError(`quarters: got ${T} tokens; want a multiple of 4.`);
+  if (T % 4 !== 0) throw new RangeError(`quarters: ${T} tokens are not a multiple of 4.`);
   const quarter = T / 4;
   const grammar = freeGrammar(V);
   /** @type {import('../src/envs/env.ts').Reset} */

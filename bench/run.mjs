@@ -35,14 +35,15 @@ function read() {
   const known = { only: WORKLOADS, in: ['node', 'page'] };
   for (const flag of /** @type {const} */ (['only', 'in'])) {
     const stray = flags[flag].split(',').find((one) => !known[flag].includes(one));
-    if (stray !== undefined) throw new Error(`bench: --${flag} got ${stray}; want some of ${known[flag].join(',')}.`);
+    if (stray !== undefined)
+      throw new Error(`bench: --${flag} can’t be ${stray}. Use some of ${known[flag].join(',')}.`);
   }
   if (!['f32', 'f16'].includes(flags.storage))
-    throw new Error(`bench: --storage got ${flags.storage}; want f32 or f16.`);
+    throw new Error(`bench: --storage can’t be ${flags.storage}. Use f32 or f16.`);
   if (flags.slabs !== '' && !/^[1-9]\d?$/.test(flags.slabs))
-    throw new Error(`bench: --slabs got ${flags.slabs}; want a number from 1 to 99.`);
+    throw new Error(`bench: --slabs can’t be ${flags.slabs}. Use a number from 1 to 99.`);
   if (!/^(?:\d+\.?\d*|\.\d+)$/.test(flags.seconds) || !(Number(flags.seconds) > 0))
-    throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
+    throw new Error(`bench: --seconds can’t be ${flags.seconds}. Use a number above 0.`);
   return flags;
 }
 

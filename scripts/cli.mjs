@@ -12,7 +12,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const [name, ...args] = process.argv.slice(2);
 const entry = path.join(root, 'src/cli', `${name}.ts`);
 if (!name || !existsSync(entry)) {
-  console.error(`scripts/cli.mjs: got ${name ?? 'nothing'}; want the name of a program in src/cli.`);
+  console.error(`scripts/cli.mjs: ${name ?? 'nothing'} isn’t the name of a program in src/cli.`);
   process.exit(2);
 }
 

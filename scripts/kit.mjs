@@ -31,11 +31,12 @@ function read() {
   const { given: values } = scriptFlags(import.meta.url, flags);
   const platforms = readdirSync(path.join(DAWN, 'dist'));
   const wanted = values.platform ?? here;
-  if (!platforms.includes(wanted)) throw new Error(`--platform: got ${wanted}; want one of ${platforms.join(', ')}.`);
+  if (!platforms.includes(wanted))
+    throw new Error(`--platform can’t be ${wanted}. Use one of ${platforms.join(', ')}.`);
   const withNode = values['with-node'] ?? false;
   if (withNode && wanted !== here)
     throw new Error(
-      `--with-node: packs the Node of this machine (${here}); got --platform ${wanted}. Leave one of them out.`,
+      `--with-node: packs the Node of this machine (${here}), not of --platform ${wanted}. Leave one of them out.`,
     );
   const caller = process.cwd() === root ? (process.env['INIT_CWD'] ?? root) : process.cwd();
   return {
@@ -83,7 +84,7 @@ function renameEntry(kit) {
     const text = readFileSync(file, 'utf8').replace(/import\((["'])webgpu\1\)/g, () => (dawn++, `import("${to}")`));
     writeFileSync(file, text);
   }
-  if (dawn !== 1) throw new Error(`kit: Dawn is imported in ${dawn} places of the bundle; want 1.`);
+  if (dawn !== 1) throw new Error(`kit: Dawn is imported in ${dawn} places of the bundle, not in one.`);
   const bare = bundles.flatMap((name) =>
     [
       ...readFileSync(path.join(kit, name), 'utf8').matchAll(
@@ -149,7 +150,7 @@ async function main() {
     const bytes = statSync(part).size;
     if (bytes > MOST_BYTES) {
       rmSync(part, { force: true });
-      throw new Error(`the kit has ${(bytes / 1e6).toFixed(1)} MB; want at most ${MOST_BYTES / 1e6}.`);
+      throw new Error(`the kit has ${(bytes / 1e6).toFixed(1)} MB, and the limit is ${MOST_BYTES / 1e6} MB.`);
     }
     renameSync(part, file);
     console.log(

@@ -14,11 +14,11 @@ const SUMMARY = `${FOLDER}/summary.json`;
 const flags = /** @type {const} */ ({ share: 'value', seed: 'value', again: 'switch' });
 const { given, positionals: asked } = scriptFlags(import.meta.url, flags, Infinity);
 const { share = '1', seed = '1', again = false } = given;
-if (!(Number(share) > 0 && Number(share) <= 1)) fail(`--share: got ${share}; want a number above 0 and at most 1.`);
+if (!(Number(share) > 0 && Number(share) <= 1)) fail(`--share can’t be ${share}. Use a number above 0 and at most 1.`);
 const unknown = asked.filter((place) => !(place in MUTATION_TESTS));
 if (unknown.length > 0) {
   fail(
-    `got ${unknown.join(', ')}; want files and folders that tools/mutationTests.mjs names, or none for all of them.`,
+    `${unknown.join(', ')} can’t be mutated. Name files and folders of tools/mutationTests.mjs, or none for all of them.`,
   );
 }
 

@@ -82,7 +82,7 @@ function environment() {
   const free = (bavail * bsize) / 1e9;
   if (free < ROOM)
     cannot(
-      `${free.toFixed(1)} GB are free, and its packages want ${ROOM}. Make room, or name an environment: --python FILE.`,
+      `${free.toFixed(1)} GB are free, and its packages need ${ROOM}. Make room, or name an environment: --python FILE.`,
     );
   console.log(`Making ${path.relative(root, folder)} and installing into it, once, about 6 GB:`);
   for (const list of lists) console.log(readFileSync(path.join(tests, list), 'utf8').trim());

@@ -19,7 +19,7 @@ function wantedPort(text) {
   if (text === undefined || text === '') return DEFAULT_PORT;
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65535) return port;
-  return refuse(`PORT: got ${text}; want a whole number from 1 to 65535. Try: PORT=8080 npm start`);
+  return refuse(`PORT can’t be ${text}. Use a whole number from 1 to 65535. Try: PORT=8080 npm start`);
 }
 
 /**

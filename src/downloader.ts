@@ -1,6 +1,7 @@
 import { download, type Shelf } from './hub/modelDownload.ts';
 import { noteDownload, shelfOf } from './hub/keptModels.ts';
-import { HubError, type HubFile, listModel } from './hub/listing.ts';
+import { type HubFile, listModel } from './hub/listing.ts';
+import { ProblemError } from './base/problem.ts';
 import type { DownloaderCommand, DownloaderEvent } from './wire/downloaderMessages.ts';
 
 /** The worker that fetches models and puts them into the browser's storage, whatever else goes on. */
@@ -33,7 +34,7 @@ async function fetchAll({ listing, hub }: Extract<DownloaderCommand, { type: 'fe
   }
 }
 
-/** Throws HubError where the browser's storage has no room for what is still to come. */
+/** Throws ProblemError where the browser's storage has no room for what is still to come. */
 async function checkRoom(shelf: Shelf, files: readonly HubFile[]): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined) return;
@@ -42,8 +43,8 @@ async function checkRoom(shelf: Shelf, files: readonly HubFile[]): Promise<void>
   const left = quota - usage;
   if (missing <= left) return;
   const megabytes = (n: number) => `${Math.ceil(n / 2 ** 20)} MB`;
-  throw new HubError(
-    `This browser’s storage has room for ${megabytes(left)}; want ${megabytes(missing)}. Remove a model or other sites’ data, or drop the model’s folder here instead.`,
+  throw new ProblemError(
+    `This browser’s storage has room for ${megabytes(left)}, and ${megabytes(missing)} are needed. Remove a model or other sites’ data, or drop the model’s folder here instead.`,
   );
 }
 

@@ -3,8 +3,6 @@ import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
 import { Role } from './domain/tokens.ts';
 import { blobSource } from './formats/byteSource.ts';
-import { FormatError } from './formats/formatProblem.ts';
-import { BackendError } from './model/policy.ts';
 import { modelCard } from './speaking/cardOfModel.ts';
 import { chatOf } from './speaking/chat.ts';
 import { Conversation } from './speaking/conversation.ts';
@@ -28,9 +26,7 @@ const post = (event: SpeakerEvent) => globalThis.postMessage(event);
 
 /** What to tell a person of an error, a line each. */
 function reasonsOf(error: unknown): readonly string[] {
-  if (error instanceof FormatError) return error.message.split('\n');
-  if (error instanceof BackendError) return [`${error.message} ${error.hint}`];
-  return [error instanceof Error ? error.message : String(error)];
+  return (error instanceof Error ? error.message : String(error)).split('\n');
 }
 
 async function look({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {

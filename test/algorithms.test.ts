@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/config/algorithms.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { contradictions, warnings } from '../src/config/contradictions.ts';
-import { ConfigError, problemText } from '../src/config/configProblem.ts';
+import { ConfigError } from '../src/config/configProblem.ts';
+import { problemText } from '../src/base/problem.ts';
 import { FIELDS } from '../src/config/fields.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -107,18 +108,16 @@ describe('combinations that make no sense', () => {
   test('are data: the knob, what it is, what it stands against, what to do', () => {
     const [problem, ...others] = contradictions({ ...parseConfig(), estimator: 'gae', critic: 'none' });
     expect(problem).toEqual({
-      kind: 'clash',
-      field: 'critic',
-      got: 'none',
-      want: 'gae needs a critic',
-      do: 'Set critic to shared or separate, or estimator to grpo.',
+      place: 'critic',
+      what: 'none, but gae needs a critic.',
+      remedy: 'Set critic to shared or separate, or estimator to grpo.',
     });
     expect(others).toEqual([]);
     expect(problemText(problem!)).toBe(
       'critic: none, but gae needs a critic. Set critic to shared or separate, or estimator to grpo.',
     );
     const head = contradictions({ ...parseConfig(), heads: 32, kvHeads: 3 });
-    expect(head.map(({ field, got }) => [field, got])).toEqual([
+    expect(head.map(({ place, what }) => [place, what.split(',')[0]])).toEqual([
       ['heads', '32'],
       ['kvHeads', '3'],
     ]);

@@ -74,11 +74,13 @@ describe('a checkpoint', () => {
         critic,
       }));
     expect(() => readCheckpoint({ ...kept, version: 2 })).toThrow(/version 2; this page reads version 3/);
-    expect(() => readCheckpoint(null)).toThrow(/got null, want fields/);
+    expect(() => readCheckpoint(null)).toThrow(/found null, expected an object/);
     expect(() => readCheckpoint(withNorm(new Float32Array(16).fill(NaN)))).toThrow(
       /weight model\.norm\.weight .* not finite/,
     );
-    expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(/learningRate: got 7/);
+    expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(
+      /learningRate: 7 isn’t/,
+    );
     expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(/reads -1/);
     const short = readCheckpoint(checkpointOf(withNorm(new Float32Array(15))));
     const flipped = structuredClone(kept);
@@ -91,7 +93,7 @@ describe('a checkpoint', () => {
     const stray = { ...kept, progress: { ...kept.progress, monitor: { ...monitor, state: 'fine' } } };
     expect(() => readCheckpoint(stray)).toThrow(/monitor's state reads fine/);
     expect(readCheckpoint(underKnobs(kept, { ...kept.config, seed: 8 })).config.seed).toBe(8);
-    await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: got 15 numbers; want 16/);
+    await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: there are 15 numbers, and the model needs 16/);
     await expect(open({}, { ...kept, vocabulary: ['other'] })).rejects.toThrow(/Its 1 words are not/);
     const critic = changed(({ policy }) => ({ policy, critic: policy }));
     await expect(open({}, critic)).rejects.toThrow(/with a separate critic/);
@@ -176,7 +178,7 @@ describe('a checkpoint of a run with a reward model', () => {
     for (const [part, words] of [
       [{ heldOut: odd }, /The pairs its reward model holds out are no pairs of rollouts/],
       [{ fitted: torn }, /The pairs its reward model fits are no pairs of rollouts/],
-      [{ persons: null }, /the pairs its reward model was taught by a person: got null/],
+      [{ persons: null }, /the pairs its reward model was taught by a person: found null/],
       [{ fits: -1 }, /A count of it reads -1/],
     ] as const) {
       expect(() => readCheckpoint({ ...kept, rewardModel: { network, memory: { ...memory, ...part } } })).toThrow(
@@ -187,7 +189,7 @@ describe('a checkpoint of a run with a reward model', () => {
     flipped.rewardModel!.memory.fitted.tokens[0]! ^= 1;
     expect(() => readCheckpoint(flipped)).toThrow(/damaged after it was saved/);
     await expect(open(JUDGED, withWeights(new Float32Array(15)))).rejects.toThrow(
-      /Its reward model is not this run's: weights, model\.norm\.weight: got 15 numbers; want 16/,
+      /Its reward model is not this run's: weights, model\.norm\.weight: there are 15 numbers, and the model needs 16/,
     );
     const strange = { ...memory, fitted: { ...memory.fitted, tokens: memory.fitted.tokens.map(() => 9999) } };
     await expect(open(JUDGED, { ...kept, rewardModel: { network, memory: strange } })).rejects.toThrow(/token 9999/);

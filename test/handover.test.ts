@@ -5,7 +5,7 @@ import { FIELDS, type RunConfig } from '../src/config/fields.ts';
 import { ENGINES } from '../src/config/mappedKnob.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
-import { HandoverError } from '../src/handover/handoverFolder.ts';
+import { ProblemError } from '../src/base/problem.ts';
 import { inWords, MAPPING, mappedKnobs, overridesOf } from '../src/handover/mapping.ts';
 import { rulesOf, taskRows } from '../src/handover/taskRows.ts';
 import type { Files } from '../src/formats/zip.ts';
@@ -93,17 +93,17 @@ test('the environments of calls and answers are handed over, the others are refu
   const running = await open({ env: 'frozen-lake' });
   const run = await packed(running);
   const { env } = running.session;
-  expect(() => handOver('verl', run, env)).toThrow(HandoverError);
+  expect(() => handOver('verl', run, env)).toThrow(ProblemError);
   expect(
     await answerFolder({ kind: 'handover', run, engine: null }, { shippedFile: () => Promise.resolve(null) }),
-  ).toEqual({ kind: 'refused', message: expect.stringContaining('frozen-lake cannot be handed over') as unknown });
+  ).toEqual({ kind: 'refused', message: expect.stringContaining('frozen-lake can’t be handed over') as unknown });
   running.session.dispose();
 });
 
 test('a run in text is refused for every engine, by what is got, what is wanted and what to do', async () => {
   const running = await open({ env: 'calculator', language: 'text', critic: 'none', estimator: 'grpo' });
   const run = await packed(running);
-  const why = /^calculator in text cannot be handed over \(language: got text, want words\).*Hugging Face folder/;
+  const why = /^calculator with language=text can’t be handed over.*Hugging Face folder/;
   for (const engine of ENGINES) expect(() => handOver(engine, run, running.session.env)).toThrow(why);
   const asked = await answerFolder({ kind: 'handover', run, engine: null }, { shippedFile: servesBytes });
   expect(asked).toEqual({ kind: 'refused', message: expect.stringMatching(why) as unknown });
@@ -118,7 +118,7 @@ test('a run beside a checkpoint is refused before anybody is asked for the check
   const asked = { kind: 'handover', run: { ...run, checkpoint: beside }, engine: null } as const;
   expect(await answerFolder(asked, { shippedFile: servesBytes })).toEqual({
     kind: 'refused',
-    message: expect.stringMatching(/^A run beside a checkpoint cannot be handed over .*opens in PEFT/) as unknown,
+    message: expect.stringMatching(/^A run with model=checkpoint can’t be handed over.*PEFT/) as unknown,
   });
   running.session.dispose();
 });

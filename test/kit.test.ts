@@ -80,6 +80,6 @@ test('a platform it has no binary for is refused before anything is packed', () 
   const { status, stderr } = spawnSync(process.execPath, ['scripts/kit.mjs', '--platform', 'amiga'], {
     encoding: 'utf8',
   });
-  expect(stderr).toMatch(/^kit: --platform: got amiga; want one of .*linux-x64/);
+  expect(stderr).toMatch(/^kit: --platform can’t be amiga\. Use one of .*linux-x64/);
   expect(status).toBe(1);
 });

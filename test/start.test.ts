@@ -67,7 +67,7 @@ test('a busy port is an error that names it, before anything is built', async ()
 test.each(['http', '0', '70000', '-1', '80.5', '0x50'])('PORT=%s is refused', async (port) => {
   const run = start(port);
   expect(await run.ended).toBe(1);
-  expect(run.output()).toContain(`PORT: got ${port}; want a whole number from 1 to 65535`);
+  expect(run.output()).toContain(`PORT can’t be ${port}. Use a whole number from 1 to 65535`);
 });
 
 test('serves the built page at the address it prints, and Ctrl-C ends it cleanly', async () => {

@@ -99,7 +99,7 @@ describe('a task in a person’s words', () => {
     const ask = (env: EnvName, words: readonly string[]) => () =>
       WORDED.find((each) => each.env === env)?.asking.ask(words);
     expect(ask('calculator', ['90', '+', '50', '-', '3'])).toThrow(
-      /comes to 140 on the way; want results from 0 to 99/,
+      /reaches 140 on the way\. Results must stay between 0 and 99/,
     );
     expect(ask('calculator', ['9', '+', '5', '×'])).toThrow(/Operation 2 is only “×”/);
     expect(ask('countdown', ['99', '1', '1', '1'])).toThrow(/which no order of them makes/);

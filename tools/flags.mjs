@@ -53,9 +53,9 @@ export function readFlags(args, flags, { words = Infinity, have = namesOf(flags)
       problems.push(`${seen(arg)}: no such flag.${nearest(name, Object.keys(flags))} Have ${have}.`);
     } else if (takes === 'switch') {
       if (value === undefined) given[name] = true;
-      else problems.push(`${flag}: got ${seen(value)}; takes no value.`);
+      else problems.push(`${flag} takes no value, but has ${seen(value)}.`);
     } else if (value === undefined || (value === '' && token.inlineValue)) {
-      problems.push(`${flag}: got nothing; want a value.`);
+      problems.push(`${flag} needs a value.`);
     } else {
       const before = given[name];
       given[name] = takes === 'value' ? value : [...(Array.isArray(before) ? before : []), value];

@@ -99,7 +99,6 @@ export const MUTATION_TESTS = {
       'formats/zipStream',
       'formats/packedTensor',
       'formats/parquetFooter',
-      'formats/formatProblem',
       'formats/safetensors',
       'formats/zip',
       'weights/blocks',

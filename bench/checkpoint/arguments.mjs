@@ -13,7 +13,7 @@ export function read(url, defaults) {
   const flags = Object.fromEntries(Object.keys(defaults).map((name) => [name, /** @type {const} */ ('value')]));
   const given = Object.entries(scriptFlags(url, flags).given).map(([name, value]) => {
     const number = typeof defaults[name] === 'number';
-    if (number && !(Number(value) >= 0)) refuse(`--${name} got ${value}; want a number.`);
+    if (number && !(Number(value) >= 0)) refuse(`--${name} can’t be ${value}. Use a number.`);
     return [name, number ? Number(value) : value];
   });
   return /** @type {any} */ ({ ...defaults, ...Object.fromEntries(given) });
@@ -21,9 +21,9 @@ export function read(url, defaults) {
 
 /** The file named by --model, whole. @param {string} model */
 export function modelFile(model) {
-  if (model === '') refuse('--model got nothing; want SmolLM2-135M-Instruct as a GGUF file.');
+  if (model === '') refuse('--model is missing. Name SmolLM2-135M-Instruct as a GGUF file.');
   const file = path.resolve(process.env['INIT_CWD'] ?? '.', model);
-  if (!existsSync(file)) refuse(`--model got ${model}; want a file that is there.`);
+  if (!existsSync(file)) refuse(`--model can’t be ${model}. Use a file that is there.`);
   return file;
 }
 

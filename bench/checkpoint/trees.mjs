@@ -13,7 +13,7 @@ export function prepare() {
 export function threaded(count) {
   if (count <= 1) return {};
   const { nodeThreads } = /** @type {Partial<typeof node>} */ (node);
-  if (!nodeThreads) throw new Error(`bench: that working tree computes in one thread; got ${count}.`);
+  if (!nodeThreads) throw new Error(`bench: that working tree computes in one thread, not in ${count}.`);
   return { threads: nodeThreads(count) };
 }
 

@@ -72,7 +72,7 @@ function walk(lanes: Lanes, value: unknown): void {
     lanes.word(KIND.string);
     lanes.text(value);
   } else if (typeof value === 'object') contents(lanes, value);
-  else throw new RangeError(`checksumOf: got a ${typeof value}; want plain data.`);
+  else throw new RangeError(`checksumOf: a ${typeof value} is not plain data.`);
 }
 
 function contents(lanes: Lanes, value: object): void {

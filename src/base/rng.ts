@@ -91,7 +91,7 @@ export function random(seed: number, purpose: Purpose, a = 0, b = 0): Random {
     int,
     pick(items) {
       const item = items[int(items.length)];
-      if (item === undefined) throw new RangeError('random.pick: got an empty list; want at least one item.');
+      if (item === undefined) throw new RangeError('random.pick: the list is empty.');
       return item;
     },
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { ProblemError } from '../base/problem.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
@@ -16,8 +17,8 @@ export interface BaseCheckpoint {
   readonly chatTokenizer: ChatTokenizer;
 }
 
-/** A run needs a checkpoint that is not open, or the open one is not the one it began with. The message says which it needs and what to do. */
-export class BaseNeededError extends Error {
+/** A run needs a checkpoint that is not open, or the open one is not the one it began with. A class of its own: the page then asks for the model. */
+export class BaseNeededError extends ProblemError {
   override readonly name = 'BaseNeededError';
   readonly wanted: BaseMark | null; // of a run that is continued; null for a new run
   constructor(wanted: BaseMark | null, got: BaseMark | null) {

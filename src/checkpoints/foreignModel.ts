@@ -1,9 +1,9 @@
 import { checkpointOf, type Checkpoint, type SavedNetwork, type Tensors } from '../runs/checkpoint.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { noProgress } from '../domain/progress.ts';
-import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
 import { decodeSafetensors } from '../formats/safetensors.ts';
 import { modelConfig, type ModelConfig, parameters } from '../model/architecture.ts';
 import { criticConfig } from '../model/policy.ts';
@@ -23,14 +23,14 @@ export interface Foreign {
 
 const NEEDED = [FILES.config, FILES.weights, FILES.tokenizer] as const;
 
-/** Reads a folder of Transformers. Throws FormatError with all that is wrong in any of its files. */
+/** Reads a folder of Transformers. Throws ProblemError with all that is wrong in any of its files. */
 export function readForeign(files: Files): Foreign {
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const attempt = <T>(read: () => T): T | null => {
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof FormatError)) throw error;
+      if (!(error instanceof ProblemError)) throw error;
       problems.push(...error.problems);
       return null;
     }
@@ -51,7 +51,7 @@ export function readForeign(files: Files): Foreign {
     });
   }
   const fitting = model && read ? fittingWeights(model, read, problems) : null;
-  if (!described || !model || !words || !fitting || !read || problems.length > 0) throw new FormatError(problems);
+  if (!described || !model || !words || !fitting || !read || problems.length > 0) throw new ProblemError(problems);
   const widened = new Set([...read.dtypes.values()].filter((dtype) => dtype !== 'F32'));
   const tied = model.tie_word_embeddings && !fitting.has(HEAD);
   return {
@@ -63,7 +63,7 @@ export function readForeign(files: Files): Foreign {
   };
 }
 
-function absent(file: string, files: Files): FormatProblem {
+function absent(file: string, files: Files): Problem {
   const sharded = file === FILES.weights && files.has(FILES.index);
   const binary = [...files.keys()].find((name) => /\.(?:bin|pt|pth|gguf)$/.test(name));
   const got = sharded
@@ -82,7 +82,7 @@ function absent(file: string, files: Files): FormatProblem {
 function fittingWeights(
   model: ModelConfig,
   { tensors }: ReturnType<typeof decodeSafetensors>,
-  problems: FormatProblem[],
+  problems: Problem[],
 ): Tensors {
   const weights = new Map<string, Float32Array>();
   const wrong = (place: string, got: string, want: string) => {
@@ -117,12 +117,12 @@ function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
 
 /**
  * A run that begins with another program's weights, at update 0: moments and value heads are 0, and a separate critic begins with the
- * same trunk. `vocabulary` belongs to the environment of `config`. The model's sizes replace the model knobs of `config`. Throws FormatError that
+ * same trunk. `vocabulary` belongs to the environment of `config`. The model's sizes replace the model knobs of `config`. Throws ProblemError that
  * lists everything that does not fit: sizes that no knob allows, another kind of norm or rotation, other words.
  */
 export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabulary: readonly string[]): Checkpoint {
   const { model, weights, words } = foreign;
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (file: string, place: string, got: string, want: string, remedy: string) => {
     problems.push({ file, place, got, want, remedy });
   };
@@ -131,7 +131,7 @@ export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabular
     begun = parseConfig(knobsFor(foreign, config));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) wrong(FILES.config, problem.field ?? '', problemText(problem), 'sizes this page can train', OTHER_SIZE); // prettier-ignore
+    problems.push(...error.problems.map((problem) => ({ ...problem, file: FILES.config, remedy: OTHER_SIZE })));
   }
   const own = modelConfig(begun, vocabulary.length, begun.critic === 'shared');
   for (const name of ['rms_norm_eps', 'rope_theta', 'head_dim'] as const) {
@@ -145,7 +145,7 @@ export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabular
     const of = `, the words of ${config.env}, ${vocabulary.length} of them`;
     wrong(FILES.tokenizer, `id ${id} of ${words.length}`, words[id] ?? 'no word', `${vocabulary[id] ?? 'no more'}${of}`, OTHER_WORDS); // prettier-ignore
   }
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   const networks = {
     policy: fresh(own, weights),
     critic: begun.critic === 'separate' ? fresh(criticConfig(own), weights) : null,

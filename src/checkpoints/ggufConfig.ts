@@ -1,6 +1,6 @@
 import type { Gguf } from '../formats/gguf.ts';
 import type { GgufValue } from '../formats/ggufHeader.ts';
-import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { MOST_HEAD_DIM } from './rope.ts';
 
@@ -8,12 +8,12 @@ const KINDS = ['llama', 'qwen2', 'qwen3'];
 const REMEDY = 'Choose a GGUF file of a Llama, Qwen2 or Qwen3.';
 
 /**
- * The model of a GGUF file's keys. `ropeFactors` are the numbers of its tensor `rope_freqs.weight`, where it has one. Throws FormatError with everything that this
+ * The model of a GGUF file's keys. `ropeFactors` are the numbers of its tensor `rope_freqs.weight`, where it has one. Throws ProblemError with everything that this
  * project's network cannot compute, and with keys that are missing or of another type.
  */
 export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly number[] | null): ModelConfig {
   const { file, metadata } = header;
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (place: string, got: GgufValue | undefined, want: string) => {
     problems.push({ file, place, got: shownValue(got), want, remedy: REMEDY });
   };
@@ -21,7 +21,7 @@ export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly
   const kind = typeof architecture === 'string' ? architecture : '';
   if (!KINDS.includes(kind)) {
     wrong('general.architecture', architecture, KINDS.join(', '));
-    throw new FormatError(problems);
+    throw new ProblemError(problems);
   }
   const number = (key: string, fallback: number | undefined, whole: boolean): number => {
     const value = metadata.get(`${kind}.${key}`) ?? fallback;
@@ -47,7 +47,7 @@ export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly
       head_dim,
       `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`,
     );
-    throw new FormatError(problems); // nothing is made of such a size
+    throw new ProblemError(problems); // nothing is made of such a size
   }
   if (heads % kv !== 0) wrong(`${kind}.attention.head_count_kv`, kv, `a divisor of ${heads}`);
   const tokens = metadata.get('tokenizer.ggml.tokens');
@@ -77,7 +77,7 @@ export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly
     tie_word_embeddings: !tensors.has('output.weight'),
     value_head: false,
   };
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   return model;
 }
 

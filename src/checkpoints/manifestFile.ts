@@ -1,7 +1,7 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { field, isRecord, jsonText, readJson, shown } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { Points } from '../runs/series.ts';
@@ -25,7 +25,7 @@ export function metricsFile(points: PackedRun['points']): string {
   return lines.join('');
 }
 
-/** Curves from those lines; what is no metric any more is left out. Throws FormatError with the line that does not read. */
+/** Curves from those lines; what is no metric any more is left out. Throws ProblemError with the line that does not read. */
 export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   const curves = new Map<MetricName, { x: number[]; y: number[] }>();
   let last = -1;
@@ -62,7 +62,7 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 const unreadable = (place: string, got: unknown, want: string) =>
-  new FormatError([{ file: FILES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN }]);
+  new ProblemError([{ file: FILES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN }]);
 
 /** What to do about a stored run that cannot be read. */
 export const EXPORT_AGAIN = 'It is damaged or of another version: export the run again.';

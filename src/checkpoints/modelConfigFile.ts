@@ -1,5 +1,5 @@
 import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
-import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { FILES } from './checkpointFolder.ts';
 import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
@@ -87,13 +87,13 @@ export interface Described {
 }
 
 /**
- * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project can't compute:
+ * The model of a config.json from elsewhere, without a value head. Throws ProblemError with everything that this project can't compute:
  * an unknown architecture, activation, bias or position encoding, and dimensions that are missing or aren't whole numbers.
  */
 export function readConfig(bytes: Uint8Array): Described {
   const read = readJson(FILES.config, bytes);
   const config: JsonRecord = isRecord(read) ? read : {};
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (place: string, got: unknown, want: string) => {
     problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
   };
@@ -123,7 +123,7 @@ export function readConfig(bytes: Uint8Array): Described {
   const kv = count('num_key_value_heads', heads);
   if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
     wrong('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
-    throw new FormatError(problems); // before anything of such a size is allocated
+    throw new ProblemError(problems); // before anything of such a size is allocated
   }
   if ((heads ?? 1) % kv !== 0) wrong('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
   const rope = ropeOf(config, head_dim, wrong);
@@ -142,7 +142,7 @@ export function readConfig(bytes: Uint8Array): Described {
     tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
     value_head: false,
   };
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   return { architecture, model };
 }
 

@@ -2,7 +2,7 @@ import { visible } from '../base/visible.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { type Gguf, openGguf } from '../formats/gguf.ts';
 import { equalPacked, type PackedTensor, readPacked } from '../formats/packedTensor.ts';
-import { FormatError, type FormatProblem } from '../formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
@@ -21,7 +21,7 @@ export interface OpenedCheckpoint {
 }
 
 /**
- * Opens a GGUF file, with the other `parts` of its model. Reads only headers, and tensors that must be 0. Throws FormatError that lists every problem
+ * Opens a GGUF file, with the other `parts` of its model. Reads only headers, and tensors that must be 0. Throws ProblemError that lists every problem
  * with file and place: a model that this project cannot compute, and tensors that are missing, have another shape, or don't belong to the model.
  */
 export async function openGgufCheckpoint(
@@ -40,7 +40,7 @@ const ROPE = 'rope_freqs.weight';
 
 /**
  * Opens a folder of Transformers. Reads only `config.json`, the headers of its safetensors files, and tensors that must be 0. `sourceOf` gives a file of
- * the folder by name, or null if it is missing. Throws FormatError as `openGgufCheckpoint` does.
+ * the folder by name, or null if it is missing. Throws ProblemError as `openGgufCheckpoint` does.
  */
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
   const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(FILES.index)];
@@ -57,19 +57,19 @@ const MOST_TEXT = 1 << 26;
 
 async function whole(source: ByteSource): Promise<Uint8Array> {
   if (source.size <= MOST_TEXT) return source.read(0, source.size);
-  throw new FormatError([
+  throw new ProblemError([
     { file: source.name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_TEXT}`, remedy: OTHER_FILES },
   ]);
 }
 
-function absent(file: string): FormatError {
+function absent(file: string): ProblemError {
   const remedy = 'Save the model with save_pretrained(folder), or choose a GGUF file.';
-  return new FormatError([{ file, place: '', got: 'no such file', want: 'one', remedy }]);
+  return new ProblemError([{ file, place: '', got: 'no such file', want: 'one', remedy }]);
 }
 
 /**
  * The tensors of `model`, by Hugging Face name, and what the model is then: a head that differs from the embedding makes it untied, whatever
- * its config says, as in Transformers. Throws FormatError with tensors that are missing, of another shape, or more.
+ * its config says, as in Transformers. Throws ProblemError with tensors that are missing, of another shape, or more.
  */
 async function fitting(
   file: string,
@@ -78,7 +78,7 @@ async function fitting(
   fileName?: (name: string) => string,
   rowsOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
 ): Promise<Omit<OpenedCheckpoint, 'gguf'>> {
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (place: string, got: string, want: string, tensor?: PackedTensor) => {
     problems.push({ file: tensor?.source.name ?? file, place, got, want, remedy: OTHER_FILES });
   };
@@ -86,7 +86,7 @@ async function fitting(
   for (const [name, tensor] of zeros) {
     if ((await widened(storedTensorOf(tensor))).some((x) => x !== 0)) wrong(name, ...NO_BIAS, tensor);
   }
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   const embedding = weights.get(EMBEDDING);
   const own = head && embedding && !(await equalPacked(head, embedding)) ? head : null;
   const source = new Map(

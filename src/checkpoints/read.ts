@@ -1,8 +1,7 @@
 import { field, isRecord, readJson } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { decodeSafetensors } from '../formats/safetensors.ts';
 import { CheckpointError, type CheckpointTensors, POLICY_WEIGHTS } from '../runs/checkpoint.ts';
-import { StoredRunError } from '../runs/manifest.ts';
 import { type PackedRun, unpackedRun } from '../runs/packed.ts';
 import { readStoredRun } from '../runs/readStoredRun.ts';
 import { environmentFileName, FILES, type Files } from './checkpointFolder.ts';
@@ -14,7 +13,7 @@ export type ReadFolder =
   { readonly kind: 'ours'; readonly run: PackedRun } | { readonly kind: 'foreign'; readonly model: Foreign };
 
 /**
- * Reads the files of a checkpoint's folder, of this project or of another program's. Throws FormatError with the file, the place in it, what
+ * Reads the files of a checkpoint's folder, of this project or of another program's. Throws ProblemError with the file, the place in it, what
  * was got and wanted and what to do, for each thing that is wrong. Nothing is changed by it; whether the model fits an environment is
  * asked when it is opened there.
  */
@@ -61,7 +60,7 @@ function readOurs(files: Files): PackedRun {
 }
 
 /** The error with the file that it is about. */
-function ofFile(error: CheckpointError | RangeError): FormatError {
+function ofFile(error: CheckpointError | RangeError): ProblemError {
   const problem = {
     file: FILES.manifest,
     place: 'checkpoint',
@@ -69,11 +68,15 @@ function ofFile(error: CheckpointError | RangeError): FormatError {
     want: 'the state the run was exported with',
   };
   const remedy = 'Export the run again, or take playground.json out of the folder: then its weights alone are read.';
-  if (!(error instanceof StoredRunError)) return new FormatError([{ ...problem, remedy }]);
-  const { part, place, got, want } = error;
-  if (part === 'manifest') return new FormatError([{ ...problem, place, got, want, remedy: EXPORT_AGAIN }]);
-  const file = environmentFileName({ name: place });
-  return new FormatError([{ file, place: '', got, want, remedy: 'Copy the file that the run was saved with.' }]);
+  const [found] = error instanceof CheckpointError ? error.problems : [];
+  if (!found?.got) return new ProblemError({ ...problem, remedy });
+  const { file, place, got, want } = found;
+  return file === ''
+    ? new ProblemError({ ...problem, place, got, want, remedy: EXPORT_AGAIN })
+    : new ProblemError({
+        ...{ file: environmentFileName({ name: file }), got, want },
+        remedy: 'Copy the file that the run was saved with.',
+      });
 }
 
 /** The policy's weights from the model's files: those that the training state has moments of and in their order, which a checksum goes by. */
@@ -99,7 +102,7 @@ function tensorsIn(files: Files, file: string): CheckpointTensors {
 
 const NOTHING = new Uint8Array();
 
-function absent(names: readonly string[]): FormatError {
+function absent(names: readonly string[]): ProblemError {
   const remedy = 'Choose the whole folder as it was exported, or its zip.';
-  return new FormatError(names.map((file) => ({ file, place: '', got: 'no such file', want: 'one', remedy })));
+  return new ProblemError(names.map((file) => ({ file, place: '', got: 'no such file', want: 'one', remedy })));
 }

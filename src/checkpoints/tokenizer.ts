@@ -81,7 +81,7 @@ export function tokenizerConfigFile(longest: number): string {
   });
 }
 
-/** The words of a WordLevel tokenizer.json, by id. Throws FormatError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+/** The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other kind of tokenizer, and on ids that leave holes or come twice. */
 export function readWords(bytes: Uint8Array): readonly string[] {
   const read = readJson(FILES.tokenizer, bytes);
   return readWordLevel(isRecord(read) ? read : {}, FILES.tokenizer).words;

@@ -31,7 +31,9 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const model = modelOf(checkpoint);
   const { weights } = networks.policy;
   if (form === 'qwen2' && !model.attention_bias) {
-    throw new RangeError('form: got qwen2 for a model without biases on q, k and v; want llama, or attentionBias on.');
+    throw new RangeError(
+      'form: qwen2 needs biases on q, k and v, and this model has none. Use llama, or attentionBias on.',
+    );
   }
   const shapes = new Map([...parameters(criticConfig(model)), ...parameters(model)].map((p) => [p.name, p.shape]));
   const head = parameters(model).filter(({ name }) => name.startsWith('value_head.'));

@@ -14,7 +14,8 @@ import { partNames } from '../base/ggufFiles.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import { diskSource } from './diskSource.ts';
-import { callerPath, FileError, fileError, namesIn, readWhole, writableFolder, writeWhole } from './files.ts';
+import { callerPath, fileError, namesIn, readWhole, writableFolder, writeWhole } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
 
 const USAGE = `npm run adapter -- merge --base FILE.gguf|FOLDER --adapter FOLDER --to FILE.gguf|FOLDER [--weights f32|f16]
@@ -50,20 +51,24 @@ async function main(args: readonly string[]): Promise<number> {
 
 function readArguments(args: readonly string[]): Asked {
   const [what, ...rest] = args;
-  if (what !== 'merge') throw new ConfigError([`adapter: got ${what ?? 'nothing'}; want merge.`, USAGE]);
+  if (what !== 'merge')
+    throw new ConfigError([
+      `adapter ${what === undefined ? 'needs to know what to do' : `can’t do ${what}`}. Use merge.`,
+      USAGE,
+    ]);
   const { given, problems } = readFlags(rest, FLAGS, { words: 0 });
   const { base, adapter, to, weights = 'f32' } = given;
   if (problems.length === 0) {
     const missing = (['base', 'adapter', 'to'] as const).filter((name) => given[name] === undefined);
-    problems.push(...missing.map((name) => `--${name}: got nothing; want a path.`));
+    problems.push(...missing.map((name) => `--${name} is missing. Name a path.`));
   }
   const type = MERGED_TYPES.find((each) => each.toLowerCase() === weights.toLowerCase());
-  if (!type) problems.push(`--weights: got ${weights}; want f32 or f16.`);
+  if (!type) problems.push(`--weights can’t be ${weights}. Use f32 or f16.`);
   if (base !== undefined && to !== undefined && isGguf(base) !== isGguf(to)) {
     problems.push(
       isGguf(to)
-        ? `--to: got ${to} for a base that is a folder; want a folder. Convert that with convert_hf_to_gguf.py of llama.cpp.`
-        : `--to: got ${to} for a base that is a GGUF file; want a name that ends in .gguf. Give the model's folder as --base to have a folder.`,
+        ? `--to can’t be ${to}: the base is a folder, so name a folder. Convert that with convert_hf_to_gguf.py of llama.cpp.`
+        : `--to can’t be ${to}: the base is a GGUF file, so use a name that ends in .gguf. For a folder, give the model’s folder as --base.`,
     );
   }
   if (problems.length > 0 || base === undefined || adapter === undefined || to === undefined || !type) {
@@ -72,12 +77,12 @@ function readArguments(args: readonly string[]): Asked {
   return { base, adapter, to, type };
 }
 
-/** Throws FileError where something is there already that would be written over. */
+/** Throws ProblemError where something is there already that would be written over. */
 async function mustBeFree(to: string): Promise<void> {
   const place = callerPath(to);
   const found = await stat(place).catch(() => null);
   const empty = found?.isDirectory() === true && (await readdir(place)).length === 0;
-  if (found && !(empty && !isGguf(to))) throw new FileError(`--to: got ${to}, which is there already; want a new name.`); // prettier-ignore
+  if (found && !(empty && !isGguf(to))) throw new ProblemError(`--to can’t be ${to}, because it exists already. Use a new name.`); // prettier-ignore
 }
 
 /** What is written, and what to know of tensors that were read otherwise than the config says. */
@@ -117,7 +122,7 @@ function templatesIn(place: string): readonly string[] {
 /** Larger files are no adapter of rank 64 of a model that is read here. */
 const MOST_BYTES = 2 ** 30;
 
-/** The files of an adapter's folder: those that are looked at, others by name alone. Throws FileError. */
+/** The files of an adapter's folder: those that are looked at, others by name alone. Throws ProblemError. */
 async function adapterFolder(folder: string): Promise<Files> {
   const place = callerPath(folder);
   const files = new Map<string, Uint8Array>();

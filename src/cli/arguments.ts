@@ -71,11 +71,11 @@ export function trainArguments({
   const given = knobsOf(own, problems);
   const preset = own.preset ?? null;
   if (preset !== null && !isPreset(preset)) {
-    problems.push(`--preset: got ${visible(preset)}; want one of ${Object.keys(PRESETS).join(', ')}.`);
+    problems.push(`--preset can’t be ${visible(preset)}. Use one of ${Object.keys(PRESETS).join(', ')}.`);
   }
   const every = own['save-every'] === undefined ? SAVE_EVERY : (decimal(own['save-every']) ?? NaN);
   if (!Number.isInteger(every) || every < 1) {
-    problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
+    problems.push(`--save-every can’t be ${visible(own['save-every'] ?? '')}. Use a whole number of updates from 1.`);
   }
   const {
     json = false,
@@ -90,22 +90,20 @@ export function trainArguments({
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
     if (resume === null || mayBegin || own[flag] === undefined) continue;
-    problems.push(`--${flag}: got ${visible(own[flag])} beside --resume; want one of them. A saved run has its own.`);
+    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --resume. A saved run has its own.`);
   }
   if (model !== null && from !== null) {
     problems.push(
-      `--model: got ${visible(model, 4096)} beside --from; want one of them. A run on a checkpoint goes on by --resume.`,
+      `--model ${visible(model, 4096)} can’t be combined with --from. Continue a run on a checkpoint with --resume.`,
     );
   }
   for (const flag of ['preset', 'facts'] as const) {
     if (envFile === null || own[flag] === undefined) continue;
-    problems.push(`--${flag}: got ${visible(own[flag])} beside --env-file; want one of them. The file is the task.`);
+    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --env-file. The file is the task.`);
   }
   for (const flag of ['env-file', 'facts'] as const) {
     if (envServer === null || own[flag] === undefined) continue;
-    problems.push(
-      `--${flag}: got ${visible(own[flag])} beside --env-server; want one of them. The server has the tasks.`,
-    );
+    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --env-server. The server has the tasks.`);
   }
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
@@ -121,25 +119,25 @@ export function trainArguments({
   const config = parseConfig(set);
   if (model !== null && resume === null && config.model === 'sizes') {
     throw new ConfigError([
-      `--model: got ${visible(model, 4096)}, but the run makes a model of its own; want a preset on a checkpoint, such as smollm2-calculator, or --set model=checkpoint --set language=text.`,
+      `--model ${visible(model, 4096)} has no use here: the run makes a model of its own. Choose a preset on a checkpoint, such as smollm2-calculator, or --set model=checkpoint --set language=text.`,
     ]);
   }
   if (facts !== null && config.env !== 'your-facts') {
-    throw new ConfigError([
-      `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
-    ]);
+    throw new ConfigError([`--facts only works with --env your-facts, not with ${config.env}. Leave one of them out.`]);
   }
   if (envFile !== null && config.env !== YOUR_ENVIRONMENT) {
-    throw new ConfigError([`--env-file: the file is the environment; got --env ${config.env}. Leave one of them out.`]);
+    throw new ConfigError([
+      `--env-file can’t be combined with --env ${config.env}: the file is the environment. Leave one of them out.`,
+    ]);
   }
   if (served && config.env !== YOUR_ENVIRONMENT) {
     throw new ConfigError([
-      `--env-server: the server is the environment; got --env ${config.env}. Leave one of them out.`,
+      `--env-server can’t be combined with --env ${config.env}: the server is the environment. Leave one of them out.`,
     ]);
   }
   if (served && config.language !== 'text') {
     throw new ConfigError([
-      `--env-server: a server’s tools are called in text; want a preset in text, such as calculator-text, one on a checkpoint, such as smollm2-calculator, or none.`,
+      `--env-server: a server’s tools are called in text. Choose a preset in text, such as calculator-text, one on a checkpoint, such as smollm2-calculator, or none.`,
     ]);
   }
   const named = preset === null ? given : set;
@@ -173,9 +171,9 @@ function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, s
   const set = (own.set ?? []).flatMap((text): [string, string][] => {
     const [named = '', setting] = text.split(/=(.*)/s);
     const knob = currentName(named);
-    if (setting === undefined) problems.push(`--set: got ${text}; want knob=value, such as learningRate=0.001.`);
+    if (setting === undefined) problems.push(`--set can’t be ${text}. Use knob=value, such as learningRate=0.001.`);
     else if (isFieldName(knob)) return [[knob, setting]];
-    else problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);
+    else problems.push(`--set: there is no knob ${knob}. The knobs are ${Object.keys(FIELDS).join(', ')}.`);
     return [];
   });
   return Object.fromEntries([...named, ...set]);
@@ -188,11 +186,11 @@ function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, s
 export function resumedConfig(saved: RunConfig, asked: TrainArguments['asked'], done: number): RunConfig {
   const problems = Object.entries(asked).flatMap(([knob, value]) => {
     if (knob === 'updates') {
-      return Number(value) >= done ? [] : [`updates: got ${value}; want at least ${done}, which are done.`];
+      return Number(value) >= done ? [] : [`updates can’t be ${value}: ${done} are done. Use ${done} or more.`];
     }
     const had = isFieldName(knob) ? saved[knob] : undefined;
     if (had === value) return [];
-    return [`${knob}: got ${value}; want ${had}, with which the run was saved. Leave it out, or begin another run.`];
+    return [`${knob} can’t be ${value}: the run was saved with ${had}. Leave it out, or begin another run.`];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...saved, updates: asked.updates ?? saved.updates };

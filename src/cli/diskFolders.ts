@@ -15,7 +15,7 @@ export const WHOLE = '.whole';
  * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk, in
  * a folder beside, before the first takes its place: a program that is killed leaves the old ones or, in the moment it takes to move them, what
  * `readFolder` moves to its end; a zip is there whole or not at all. Of a checkpoint that was there before a checkpoint no file stays, other
- * files of the folder do. Throws FileError.
+ * files of the folder do. Throws ProblemError.
  */
 export async function writeFolder(place: string, files: Files): Promise<void> {
   if (isZipName(place)) return writeWhole(place, zipOf(files));
@@ -40,7 +40,7 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
   }
 }
 
-/** Tries whether files can be written into a folder, or beside a zip, before anything long begins. The folder is made. Throws FileError. */
+/** Tries whether files can be written into a folder, or beside a zip, before anything long begins. The folder is made. Throws ProblemError. */
 export function tryFolder(place: string): Promise<void> {
   return writableFolder(isZipName(place) ? path.dirname(place) : place);
 }
@@ -73,8 +73,8 @@ function movedAlready(error: unknown): [] {
 }
 
 /**
- * The files of a checkpoint's folder or zip. In a folder those that a checkpoint has are read, others are named and empty. Throws FileError where it cannot
- * be read, FormatError where a zip is none.
+ * The files of a checkpoint's folder or zip. In a folder those that a checkpoint has are read, others are named and empty. Throws ProblemError where it cannot
+ * be read, ProblemError where a zip is none.
  */
 export async function readFolder(place: string): Promise<Files> {
   const found = await stat(place).catch((error: unknown) => {

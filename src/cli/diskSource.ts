@@ -1,13 +1,14 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { ByteSource } from '../formats/byteSource.ts';
-import { FileError, fileError } from './files.ts';
+import { fileError } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 
-/** A file on disk, read by slices; null if there is none. Throws FileError. */
+/** A file on disk, read by slices; null if there is none. Throws ProblemError. */
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;
-  if (!found.isFile()) throw new FileError(`${file} cannot be read: it isn’t a file. Name a file.`);
+  if (!found.isFile()) throw new ProblemError(`${file} cannot be read: it isn’t a file. Name a file.`);
   const read = (begin: number, end: number): Promise<Uint8Array> => {
     try {
       const bytes = new Uint8Array(end - begin);

@@ -3,7 +3,8 @@ import type { QuestionSplit } from '../envs/documentCollection.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
 import { visible } from '../base/visible.ts';
 import { questionsAbout, type DocumentQuestion } from './documentQuestions.ts';
-import { callerPath, FileError, readWhole, writeWhole } from './files.ts';
+import { callerPath, readWhole, writeWhole } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
 import { type Gloss, readGlosses } from './wordnet.ts';
 
@@ -52,12 +53,12 @@ const NOTICE = [
  */
 async function main([dictionary]: readonly string[]): Promise<number> {
   if (dictionary === undefined) {
-    throw new ConfigError([`documents: got no dictionary; want the path of WordNet’s data.noun.\n  ${USAGE}`]);
+    throw new ConfigError([`documents needs the path of WordNet’s data.noun.\n  ${USAGE}`]);
   }
   const bytes = await readWhole(callerPath(dictionary));
   const glosses = readGlosses(Buffer.from(bytes).toString('latin1'));
   if (glosses.size === 0) {
-    throw new FileError(`${visible(dictionary)}: holds no place and no person; want WordNet’s data.noun.`);
+    throw new ProblemError(`${visible(dictionary)}: it has no place and no person. Name WordNet’s data.noun.`);
   }
   const questions = questionsAbout(glosses).filter(
     ({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1),

@@ -22,7 +22,7 @@ const MARK = 'machine/environment.json';
 
 /**
  * Tries whether an export can be written to a folder or zip: a folder has to be new, empty, or an earlier export. Throws ConfigError
- * and FileError.
+ * and ProblemError.
  */
 async function tryExport(out: string): Promise<void> {
   const place = callerPath(out);
@@ -92,7 +92,7 @@ function read(args: readonly string[]): Asked {
   const { given, positionals, problems } = readFlags(args, flags);
   const [file = ''] = positionals;
   if (positionals.length !== 1 && problems.length === 0)
-    problems.push(file === '' ? 'Which file?' : `got ${positionals.join(' ')}; want one file.`);
+    problems.push(file === '' ? 'Which file?' : `${positionals.join(' ')} is more than one file. Name one.`);
   const count = (name: 'episodes' | 'seed', otherwise: number, most: number) => {
     const value = given[name] === undefined ? otherwise : (decimal(given[name]) ?? NaN);
     if (!Number.isInteger(value) || value < 1 || value > most)

@@ -6,14 +6,15 @@ import type { Metrics } from '../domain/metrics.ts';
 import { bytesUpTo, fileVersion, goesOn, scalars } from '../formats/tfevents.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { Run } from '../runs/run.ts';
-import { FileError, fileError, namesIn, writableFolder, writeWhole } from './files.ts';
+import { fileError, namesIn, writableFolder, writeWhole } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 
 /** What names of event files of this project end in; TensorBoard reads any that has tfevents in it. */
 const ENDING = '.rollout-playground';
 
 /** A run's numbers for TensorBoard, as they come. */
 export interface EventFile {
-  /** Adds an update's numbers. Throws FileError. */
+  /** Adds an update's numbers. Throws ProblemError. */
   readonly add: (update: number, values: Metrics) => void;
 }
 
@@ -21,7 +22,7 @@ export interface EventFile {
  * Opens the event file of a folder, making both. Of a run that goes on it keeps what was told up to the update it goes on after, or
  * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. `job` names,
  * in 8 hex digits of the file's name, a command that is started again until its run is done; null: the run is begun once. A job that was killed before
- * it saved tells its file again. Throws FileError, also where another run's event file is there.
+ * it saved tells its file again. Throws ProblemError, also where another run's event file is there.
  */
 export async function eventFile(folder: string, run: Run, now: () => number, job: string | null): Promise<EventFile> {
   await writableFolder(folder);
@@ -30,8 +31,8 @@ export async function eventFile(folder: string, run: Run, now: () => number, job
   const own = job === null ? ENDING : `.${job}${ENDING}`;
   const ours = goingOn || (job !== null && there?.endsWith(own) === true);
   if (there !== undefined && (!ours || more.length > 0)) {
-    throw new FileError(
-      `${visible(folder, 4096)}: got a folder with events of another run (${visible(there)}); want one of its own. Choose another folder.`,
+    throw new ProblemError(
+      `${visible(folder, 4096)} has events of another run (${visible(there)}). Choose another folder.`,
     );
   }
   const name = there ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${own}`;

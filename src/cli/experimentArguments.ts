@@ -1,6 +1,7 @@
 import { readFlags } from '../../tools/flags.mjs';
 import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { problemText } from '../base/problem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
 import { decimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experimentDefinition.ts';
@@ -34,7 +35,11 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
   const [name = ''] = names;
   if (names.length !== 1 || !isExperiment(name)) {
     const got = names.length === 0 ? 'nothing' : names.join(' ');
-    throw new ConfigError([...problems, `experiment: got ${got}; want one of ${EXPERIMENT_NAMES.join(', ')}.`, USAGE]);
+    throw new ConfigError([
+      ...problems,
+      `experiment can’t run ${got}. Use one of ${EXPERIMENT_NAMES.join(', ')}.`,
+      USAGE,
+    ]);
   }
   const experiment: Experiment = EXPERIMENTS[name];
   const count = (flag: keyof typeof FLAGS, most: number, otherwise: number) => {
@@ -43,7 +48,7 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
     const value = decimal(text) ?? NaN;
     if (Number.isInteger(value) && value >= 1 && value <= most) return value;
     problems.push(
-      `--${flag}: got ${text.trim() === '' ? 'nothing' : visible(text)}; want a whole number from 1 to ${most}.`,
+      `--${flag} ${text.trim() === '' ? 'is empty' : `can’t be ${visible(text)}`}. Use a whole number from 1 to ${most}.`,
     );
     return otherwise;
   };
@@ -64,7 +69,8 @@ function armsFrom(text: string | undefined, { arms }: Experiment, problems: stri
   const chosen = text?.split(',') ?? [];
   const keys = arms.map(({ key }) => key);
   for (const arm of chosen) {
-    if (!keys.includes(arm)) problems.push(`--arms: got ${arm || 'nothing'}; want some of ${keys.join(', ')}.`);
+    if (!keys.includes(arm))
+      problems.push(`--arms ${arm === '' ? 'has an empty name' : `can’t be ${arm}`}. Use some of ${keys.join(', ')}.`);
   }
   return chosen;
 }

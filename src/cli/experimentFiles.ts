@@ -16,7 +16,7 @@ export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
   readonly write: (table: Table, results: Iterable<RunResult>) => Promise<string>; // the Markdown
 }
 
-/** Opens the folder, making it; `say` hears of files and lines that are no results. Each of these throws FileError. */
+/** Opens the folder, making it; `say` hears of files and lines that are no results. Each of these throws ProblemError. */
 export async function experimentFiles(
   folder: string,
   name: ExperimentName,

@@ -1,12 +1,8 @@
 import { access, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
-
-/** A file or folder that could not be read or written; the message is one line that names it and says what to do. */
-export class FileError extends Error {
-  override readonly name = 'FileError';
-}
 
 const WHY: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full. Free some space, or choose a folder on another disk.',
@@ -17,7 +13,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder. Check the path; it begins at the folder you called from.',
   ENOTDIR: 'a part of its path is a file, not a folder. Check the path.',
   EEXIST: 'a file of that name is in the way. Choose another, or move it away.',
-  EISDIR: 'it is a folder; want a file.',
+  EISDIR: 'it is a folder. Name a file.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
   EMFILE: 'too many files are open. Close some programs and try again.',
   EFBIG: 'it would be larger than this user may write. Raise the limit, or choose another disk.',
@@ -26,12 +22,12 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_INVALID_ARG_VALUE: 'the system does not take this name. Choose another.',
 };
 
-/** The error as a FileError about `file`; `doing` says what was tried, such as "read". */
-export function fileError(file: string, doing: string, error: unknown): FileError {
-  if (error instanceof FileError) return error;
+/** The error as a ProblemError about `file`; `doing` says what was tried, such as "read". */
+export function fileError(file: string, doing: string, error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const why = WHY[code] ?? `${error instanceof Error ? error.message.split('\n', 1)[0] : String(error)}.`;
-  return new FileError(`${shown(file)} cannot be ${doing}: ${why}`, { cause: error });
+  return new ProblemError(`${shown(file)} cannot be ${doing}: ${why}`, { cause: error });
 }
 
 /** A path for a message: all of it, for its end is what matters. */
@@ -42,14 +38,14 @@ export function callerPath(file: string): string {
   return path.resolve(process.env['CALLER_FOLDER'] ?? process.cwd(), file);
 }
 
-/** The bytes of a file, if it is one and has at most `most` bytes. Throws FileError. */
+/** The bytes of a file, if it is one and has at most `most` bytes. Throws ProblemError. */
 export async function readWhole(file: string, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const found = await stat(file);
-    if (!found.isFile()) throw new FileError(`${shown(file)} cannot be read: it isn’t a file. Name a file.`);
+    if (!found.isFile()) throw new ProblemError(`${shown(file)} cannot be read: it isn’t a file. Name a file.`);
     if (found.size > most) {
-      throw new FileError(
-        `${shown(file)} cannot be read: it has ${(found.size / 1e6).toFixed(1)} MB; want at most ${most / 1e6} MB.`,
+      throw new ProblemError(
+        `${shown(file)} cannot be read: it has ${(found.size / 1e6).toFixed(1)} MB, and the limit is ${most / 1e6} MB.`,
       );
     }
     return new Uint8Array(await readFile(file));
@@ -66,7 +62,7 @@ export function freeName(name: string): string {
   }
 }
 
-/** Names in a folder, sorted. Throws FileError. */
+/** Names in a folder, sorted. Throws ProblemError. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
@@ -75,7 +71,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Makes a folder that can be written to, before anything long begins. Throws FileError. */
+/** Makes a folder that can be written to, before anything long begins. Throws ProblemError. */
 export async function writableFolder(folder: string): Promise<void> {
   try {
     // asked first: mkdir of several levels calls a read-only file system a missing folder
@@ -98,7 +94,7 @@ export async function makeFolder(folder: string): Promise<void> {
     await mkdir(each).catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? error.code : '';
       if (code === 'ENOENT') {
-        throw new FileError(
+        throw new ProblemError(
           `${shown(each)} cannot be written to: the system makes no folder there. Choose another place.`,
         );
       }
@@ -116,13 +112,14 @@ async function nearestThere(folder: string): Promise<string> {
   return there ? folder : nearestThere(above);
 }
 
-/** Writes a file, at once or piece by piece, whole or not at all: what was there stays until the new one is on the disk. Throws FileError. */
+/** Writes a file, at once or piece by piece, whole or not at all: what was there stays until the new one is on the disk. Throws ProblemError. */
 export async function writeWhole(
   file: string,
   content: string | Uint8Array | AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const there = await stat(file).catch(() => null);
-  if (there && !there.isFile()) throw new FileError(`${shown(file)} cannot be written: it isn’t a file. Name a file.`);
+  if (there && !there.isFile())
+    throw new ProblemError(`${shown(file)} cannot be written: it isn’t a file. Name a file.`);
   const beside = `${file}.${process.pid}.tmp`;
   try {
     const handle = await open(beside, 'w');

@@ -26,7 +26,7 @@ export interface ExportRequest<Own extends string> {
 const ON_THE_WAY = ['resume', 'save', 'save-every', 'tensorboard'] as const;
 
 /**
- * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and FileError where it can't,
+ * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and ProblemError where it can't,
  * where it holds a run or is a zip that is there.
  */
 export async function writerArguments<Own extends string>(
@@ -42,7 +42,7 @@ export async function writerArguments<Own extends string>(
   const { out = '', run = null } = given;
   const problems = [...read.problems];
   if (out === '' && problems.length === 0)
-    problems.push('--out: got nothing; want a folder, or a file that ends in .zip.');
+    problems.push('--out is missing. Name a folder, or a file that ends in .zip.');
   const onTheWay = ON_THE_WAY.filter((flag) => given[flag] !== undefined);
   problems.push(
     ...onTheWay.map(
@@ -52,7 +52,7 @@ export async function writerArguments<Own extends string>(
   const training = Object.keys(given).filter((flag) => Object.hasOwn(TRAIN_FLAGS, flag));
   if (run !== null && training.length > 0 && problems.length === 0) {
     const flags = training.map((flag) => `--${flag}`).join(' ');
-    problems.push(`${name}: got --run and ${flags}; want one of them: a saved run is written as it is.`);
+    problems.push(`--run and ${flags} can’t be combined: a saved run is written as it is.`);
   }
   if (problems.length > 0) throw new ConfigError([...problems, usage]);
   const train = trainArguments({ given, problems: [] });
@@ -61,7 +61,7 @@ export async function writerArguments<Own extends string>(
   return { out, run, own: given, train };
 }
 
-/** Writes the files and says so in a line of JSON, with what else is given. Throws FileError. */
+/** Writes the files and says so in a line of JSON, with what else is given. Throws ProblemError. */
 export async function writeOut(
   out: string,
   files: Files,

@@ -19,7 +19,7 @@ import { readFolder } from './diskFolders.ts';
 import { withOwnEnvironment } from './ownEnvironment.ts';
 
 /**
- * The run that the flags of `npm run train` ask for: one that begins, or goes on from `--from`. Throws FactsError, and what `continuedRun`
+ * The run that the flags of `npm run train` ask for: one that begins, or goes on from `--from`. Throws ProblemError, and what `continuedRun`
  * throws.
  */
 export async function freshRun(
@@ -33,7 +33,7 @@ export async function freshRun(
   return bareRun({ id: 0, name, started: new Date().toISOString(), begun: config, facts, environment });
 }
 
-/** The facts of a file. Throws FileError where it cannot be read, FactsError where it cannot be used. */
+/** The facts of a file. Throws ProblemError where it cannot be read, ProblemError where it cannot be used. */
 async function readFacts(file: string): Promise<Facts> {
   const { facts, notes } = parseFacts(file, await readWhole(callerPath(file), MOST_BYTES));
   for (const note of notes) console.error(note);
@@ -50,7 +50,7 @@ interface Asked {
 
 /**
  * The run of a folder or zip, to go on with: this project's as it was, under the knobs that were named, or one that begins with another
- * program's weights in the environment that was asked for. Throws FileError, FormatError with all that does not fit, and ConfigError for
+ * program's weights in the environment that was asked for. Throws ProblemError, ProblemError with all that does not fit, and ConfigError for
  * knobs that cannot change on the way.
  */
 async function continuedRun(

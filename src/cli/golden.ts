@@ -4,7 +4,8 @@ import { openDawn } from '../../tools/dawn.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
 import { visible } from '../base/visible.ts';
-import { callerPath, FileError, namesIn, readWhole } from './files.ts';
+import { callerPath, namesIn, readWhole } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
@@ -17,7 +18,7 @@ const USAGE = 'npm run golden -- DIR…   (folders of fixtures, as test/golden/R
 /** `npm run golden`: every fixture of the folders on the GPU engine; 1 when a number is out of bounds. */
 async function main(args: readonly string[]): Promise<number> {
   const { positionals: folders, problems } = readFlags(args, {});
-  if (folders.length === 0 && problems.length === 0) problems.push('golden: got no folder; want folders.');
+  if (folders.length === 0 && problems.length === 0) problems.push('golden needs at least one folder.');
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const found = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
   const gpu = await openDawn();
@@ -52,8 +53,8 @@ async function main(args: readonly string[]): Promise<number> {
     }
   }
   if (checked === 0) {
-    throw new FileError(
-      `${folders.map(visible).join(', ')}: no fixture there; want *.safetensors or *.json, as test/golden/README.md says.`,
+    throw new ProblemError(
+      `${folders.map(visible).join(', ')}: there are no fixtures (*.safetensors or *.json, as test/golden/README.md says).`,
     );
   }
   console.log(`${checked - failed} within bounds, ${failed} out of bounds`);

@@ -35,11 +35,12 @@ export function shapeProblem(
   steps: number,
 ): string | null {
   for (const name of SIZES) {
-    if (!isCount(config[name], MOST.size)) return `config.${name} is ${String(config[name])}; want a whole number`;
+    if (!isCount(config[name], MOST.size))
+      return `config.${name} is ${String(config[name])} and must be a whole number`;
   }
   const m = config as unknown as ModelConfig;
   if (m.num_hidden_layers > MOST.layers)
-    return `config.num_hidden_layers is ${m.num_hidden_layers}; want ${MOST.layers} at most`;
+    return `config.num_hidden_layers is ${m.num_hidden_layers}, and the limit is ${MOST.layers}`;
   for (const name of SWITCHES) if (typeof config[name] !== 'boolean') return `config.${name} isn’t true or false`;
   for (const name of ['rms_norm_eps', 'rope_theta']) {
     if (!isNumber(config[name]) || !(config[name] > 0)) return `config.${name} isn’t a number above 0`;
@@ -63,7 +64,7 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
   for (const { name, shape } of parameters(m)) {
     const found = tensors.get(`param.${name}`);
     if (found?.shape.join() !== shape.join()) {
-      return `param.${name} is ${found ? `[${found.shape.join()}]` : 'missing'}; want [${shape.join()}]`;
+      return `param.${name} is ${found ? `[${found.shape.join()}]` : 'missing'} and must be [${shape.join()}]`;
     }
   }
   const [rows = 0, length = 0] = tensors.get('tokens')?.shape ?? [];
@@ -75,11 +76,12 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
     const found = tensors.get(name);
     if (found?.shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
     for (const id of found.values)
-      if (!(Number.isInteger(id) && id >= 0 && id <= most)) return `${name} holds ${id}; want 0 to ${most}`;
+      if (!(Number.isInteger(id) && id >= 0 && id <= most))
+        return `${name} holds ${id}, which is not from 0 to ${most}`;
   }
   for (const [name, { shape, values }] of tensors) {
     if (!name.startsWith('batch.') && !name.startsWith('param.')) continue;
-    if (values instanceof Int32Array) return `${name} is I32; want F32`;
+    if (values instanceof Int32Array) return `${name} is I32 and must be F32`;
     if (name.startsWith('batch.') && shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
     if (!values.every(Number.isFinite)) return `${name} has a value that isn’t a number`;
   }

@@ -28,7 +28,10 @@ async function main(args: readonly string[]): Promise<number> {
 function engineOf(name: string | undefined): Engine {
   const engine = ENGINES.find((known) => known === name);
   if (engine) return engine;
-  throw new ConfigError([`--for: got ${name ?? 'nothing'}; want one of ${ENGINES.join(', ')}.`, USAGE]);
+  throw new ConfigError([
+    `--for ${name === undefined ? 'is missing' : `can’t be ${name}`}. Use one of ${ENGINES.join(', ')}.`,
+    USAGE,
+  ]);
 }
 
 /** A run before its next update: its first, warm start done, or the one after what `--from` holds. */

@@ -64,7 +64,10 @@ function read(args: readonly string[]) {
   const { given, problems } = readFlags(args, flags, { words: 0 });
   const only = given.only?.split(',') ?? [];
   const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
-  if (stray !== undefined) problems.push(`--only: got ${stray || 'nothing'}; want some of ${NAMED.join(', ')}.`);
+  if (stray !== undefined)
+    problems.push(
+      `--only ${stray === '' ? 'has an empty name' : `can’t be ${stray}`}. Use some of ${NAMED.join(', ')}.`,
+    );
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   return { quick: given.quick ?? false, only, out: callerPath(given.out ?? '.') };
 }

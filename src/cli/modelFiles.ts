@@ -10,7 +10,7 @@ import { callerPath, fileError } from './files.ts';
 
 /**
  * The checkpoint that `--model` names, a GGUF file or a folder of Transformers, opened by headers and tokenizer; its weights are read when a run takes
- * them. Throws FileError where it cannot be read, FormatError by file and place with what is wrong with it.
+ * them. Throws ProblemError where it cannot be read, ProblemError by file and place with what is wrong with it.
  */
 export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
   const place = callerPath(given);
@@ -53,7 +53,7 @@ async function onDisk(file: string): Promise<ByteSource> {
         try {
           for (let at = 0; at < bytes.length;) {
             const { bytesRead } = await handle.read(bytes, at, bytes.length - at, begin + at);
-            if (bytesRead === 0) throw new Error(`it ends at byte ${begin + at}; want ${end}`);
+            if (bytesRead === 0) throw new Error(`it ends at byte ${begin + at}, before ${end}`);
             at += bytesRead;
           }
         } finally {

@@ -8,7 +8,7 @@ import { type OpenedFile, openWritten } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
 import { startPython } from './pythonThread.ts';
 
-/** Reads an environment's file. Throws FileError, and EnvironmentFileError with what is wrong in it. */
+/** Reads an environment's file. Throws ProblemError, and EnvironmentFileError with what is wrong in it. */
 export async function openEnvironmentFile(given: string): Promise<OpenedFile> {
   const bytes = await readWhole(callerPath(given), MOST_ENVIRONMENT_BYTES);
   const file = { name: path.basename(given), text: new TextDecoder().decode(bytes) };
@@ -29,5 +29,5 @@ export function sandboxMachine(): Promise<Uint8Array<ArrayBuffer>> {
 /** What is wrong with an environment, with its place: a file, or the host of a server. Null for any other error. */
 export function faultText(error: unknown, name: string): string | null {
   if (!(error instanceof EnvironmentFileError)) return null;
-  return [error, ...error.others].map(({ says, line }) => `${placeIn(name, line)}${says}`).join('\n');
+  return [error.first, ...error.others].map(({ what, line }) => `${placeIn(name, line)}${what}`).join('\n');
 }

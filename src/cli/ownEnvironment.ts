@@ -22,7 +22,7 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
   if (config.env !== YOUR_ENVIRONMENT) {
     if (given === null) return run;
     throw new ConfigError([
-      `--env-file or --env-server: got ${visible(given.name)}, but the run in ${where} trains on ${config.env}. Leave it out.`,
+      `--env-file and --env-server (${visible(given.name)}) can’t be used here: the run in ${where} trains on ${config.env}. Leave them out.`,
     ]);
   }
   if (given === null && environment && isServerAddress(environment.text)) {

@@ -1,5 +1,4 @@
 import { ConfigError } from '../config/configProblem.ts';
-import { FactsError } from '../facts/facts.ts';
 import { BackendError } from '../model/policy.ts';
 import { allowFusedProducts } from './fusedProducts.ts';
 
@@ -44,7 +43,6 @@ export async function program(
 }
 
 function sentence(name: string, error: unknown): string {
-  if (error instanceof ConfigError || error instanceof FactsError) return error.message;
-  if (error instanceof BackendError) return `${error.message} ${error.hint}`;
+  if (error instanceof ConfigError || error instanceof BackendError) return error.message;
   return `${name}: ${error instanceof Error ? error.message : String(error)}`;
 }

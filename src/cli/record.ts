@@ -92,7 +92,7 @@ async function main(args: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !(name in PRESETS));
   if (unknown.length > 0) {
     const want = Object.keys(PRESETS).join(', ');
-    throw new ConfigError([`record: got ${unknown.join(', ')}; want presets of these: ${want}.\n  ${USAGE}`]);
+    throw new ConfigError([`record: there is no preset ${unknown.join(', ')}. Use some of ${want}.\n  ${USAGE}`]);
   }
   await writableFolder(`${PUBLIC_FOLDER}/recordings`);
   let most = 0;
@@ -105,7 +105,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
   const plan = presetNamed(preset).recording ?? {};
   const config = recordedConfig(preset);
   if (plan.beside !== undefined && model === null)
-    throw new ConfigError([`record: ${preset}: got no --model; want the file of ${plan.beside}.\n  ${USAGE}`]);
+    throw new ConfigError([`record: ${preset} needs --model with the file of ${plan.beside}.\n  ${USAGE}`]);
   const base = plan.beside !== undefined && model !== null ? await openModelFiles(model) : null;
   const facts = plan.facts ? parseFacts(plan.facts, await readWhole(`${PUBLIC_FOLDER}/${plan.facts}`, MOST_FACTS_BYTES)).facts : null; // prettier-ignore
   const show = progress(process.stderr, false);

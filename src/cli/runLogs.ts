@@ -17,7 +17,7 @@ export interface RunLogs {
 const MOST_BYTES = 64e6; // of a log
 const RUN = /\.jsonl?$/; // anything else is what a process left behind that was killed while it wrote
 
-/** Opens the folder, making it; `say` hears of files that can't be read. Each of these throws FileError. */
+/** Opens the folder, making it; `say` hears of files that can't be read. Each of these throws ProblemError. */
 export async function runLogs(folder: string, experiment: string, say: (line: string) => void): Promise<RunLogs> {
   await writableFolder(folder);
   const read = async () => {

@@ -10,14 +10,15 @@ import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
 import { type PackedRun, packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
-import { callerPath, FileError, namesIn } from './files.ts';
+import { callerPath, namesIn } from './files.ts';
+import { ProblemError } from '../base/problem.ts';
 import { withOwnEnvironment } from './ownEnvironment.ts';
 import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
 
 /**
  * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into
- * and holds nothing yet, so that one command begins a job and, started again, goes on with it. Throws FileError where it cannot be
- * read or another program wrote it, FormatError where it is damaged, ConfigError where other knobs are asked for than it has, or its environment is not named.
+ * and holds nothing yet, so that one command begins a job and, started again, goes on with it. Throws ProblemError where it cannot be
+ * read or another program wrote it, ProblemError where it is damaged, ConfigError where other knobs are asked for than it has, or its environment is not named.
  */
 export async function runToResume(
   { resume, mayBegin, asked }: TrainArguments,
@@ -28,8 +29,8 @@ export async function runToResume(
   if (mayBegin && isFresh(place)) return null;
   const read = readCheckpointFiles(await readFolder(place));
   if (read.kind !== 'ours') {
-    throw new FileError(
-      `--resume: got ${visible(resume, 4096)}, a folder without ${FILES.manifest}; want one that npm run train -- --save or the page wrote.`,
+    throw new ProblemError(
+      `--resume can’t open ${visible(resume, 4096)}: it has no ${FILES.manifest}. Name a folder that npm run train -- --save or the page wrote.`,
     );
   }
   const run = withOwnEnvironment(unpackedRun(read.run), environment, resume);
@@ -38,17 +39,17 @@ export async function runToResume(
   return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
 }
 
-/** The run of a folder or zip that was saved here. Throws FileError, FormatError, and ConfigError where another program wrote it. */
+/** The run of a folder or zip that was saved here. Throws ProblemError, ProblemError, and ConfigError where another program wrote it. */
 export async function savedRun(place: string): Promise<PackedRun> {
   const read = readCheckpointFiles(await readFolder(callerPath(place)));
   if (read.kind === 'ours') return read.run;
   throw new ConfigError([
-    `--run: got another program's model; want a run that npm run export, npm run train -- --save or the page wrote. --from ${visible(place, 4096)} begins one with its weights.`,
+    `--run can’t be another program’s model. Name a run that npm run export, npm run train -- --save or the page wrote. --from ${visible(place, 4096)} begins one with its weights.`,
   ]);
 }
 
 /**
- * Throws FileError where what a flag names, or a folder within it, holds a run, and where it is a zip that is there: nothing is written
+ * Throws ProblemError where what a flag names, or a folder within it, holds a run, and where it is a zip that is there: nothing is written
  * over.
  */
 export function keepSaved(flag: '--save' | '--out', given: string, ...within: readonly string[]): void {
@@ -60,10 +61,10 @@ export function keepSaved(flag: '--save' | '--out', given: string, ...within: re
   if (!hasRun) return;
   const other =
     flag === '--save' ? 'Go on with it by --resume, or choose another.' : 'Choose another, or move it away.';
-  throw new FileError(`${flag}: got ${visible(given, 4096)}, which ${holds}; want ${want}. ${other}`);
+  throw new ProblemError(`${flag} can’t be ${visible(given, 4096)}, because it ${holds}. Name ${want}. ${other}`);
 }
 
-/** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws FileError. */
+/** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws ProblemError. */
 export async function saveRun(save: string, run: Run, checkpoint: Checkpoint): Promise<void> {
   await writeFolder(callerPath(save), checkpointFiles(packedRun({ ...run, checkpoint })));
 }
@@ -72,7 +73,7 @@ function isFresh(place: string): boolean {
   try {
     return !namesIn(place).some((name) => name === FILES.manifest || name === WHOLE);
   } catch (error) {
-    const cause = error instanceof FileError ? error.cause : null;
+    const cause = error instanceof ProblemError ? error.cause : null;
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return true;
     throw error;
   }

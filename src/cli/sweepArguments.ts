@@ -41,14 +41,14 @@ export function parseSweepArguments(args: readonly string[]): SweepArguments {
   const { given, positionals: files, problems } = readFlags(args, FLAGS);
   const [file = ''] = files;
   if (files.length !== 1)
-    problems.push(`sweep: got ${files.map((f) => visible(f)).join(' ') || 'nothing'}; want one FILE.`);
+    problems.push(`sweep needs one FILE, not ${files.map((f) => visible(f)).join(' ') || 'none'}.`);
   const jobs = whole(given.jobs ?? String(availableParallelism()), MOST_JOBS);
   if (jobs === null)
-    problems.push(`--jobs: got ${visible(given.jobs ?? '')}; want a whole number from 1 to ${MOST_JOBS}.`);
+    problems.push(`--jobs can’t be ${visible(given.jobs ?? '')}. Use a whole number from 1 to ${MOST_JOBS}.`);
   const shard = shardFrom(given.shard ?? '1/1');
   if (shard === null) {
     problems.push(
-      `--shard: got ${visible(given.shard ?? '')}; want i/n with i from 1 to n, such as 2/8. SLURM: docs/long-jobs.md.`,
+      `--shard can’t be ${visible(given.shard ?? '')}. Use i/n with i from 1 to n, such as 2/8. SLURM: docs/long-jobs.md.`,
     );
   }
   if (problems.length > 0 || jobs === null || shard === null) throw new ConfigError([...problems, USAGE]);

@@ -6,7 +6,7 @@ import { writeWhole } from './files.ts';
 /** Where the runs of a sweep lie in its folder. */
 export const runsIn = (folder: string) => path.join(folder, 'runs');
 
-/** Writes table.md, .csv and .json into the folder of a sweep; the Markdown. Throws FileError. */
+/** Writes table.md, .csv and .json into the folder of a sweep; the Markdown. Throws ProblemError. */
 export async function writeSweepTable(folder: string, table: SweepTable): Promise<string> {
   const markdown = sweepMarkdown(table);
   await writeWhole(path.join(folder, 'table.md'), markdown);

@@ -83,7 +83,7 @@ async function main(args: readonly string[]): Promise<number> {
   const read = readCheckpointFiles(await readFolder(callerPath(folder)));
   if (read.kind === 'foreign') {
     throw new ConfigError([
-      `--checkpoint: got another program's model, which belongs to no environment yet; want a folder this project exported. Train from it first: npm run train -- --preset NAME --from ${folder} --save DIR.`,
+      `--checkpoint can’t be another program’s model, because it belongs to no environment yet. Name a folder that this project exported. Train from it first: npm run train -- --preset NAME --from ${folder} --save DIR.`,
     ]);
   }
   const { run } = read;
@@ -108,10 +108,10 @@ async function main(args: readonly string[]): Promise<number> {
 function readArguments(args: readonly string[]) {
   const { given, problems } = readFlags(args, FLAGS, { words: 0 });
   const { checkpoint = '', before = false, greedy = false, json = false } = given;
-  if (checkpoint === '' && problems.length === 0) problems.push('--checkpoint: got nothing; want a folder or a zip.');
+  if (checkpoint === '' && problems.length === 0) problems.push('--checkpoint is missing. Name a folder or a zip.');
   const temperature = decimal(given.temperature ?? '1') ?? NaN;
   if (!(temperature > 0 && temperature <= 5))
-    problems.push(`--temperature: got ${given.temperature ?? ''}; want a number above 0, up to 5.`);
+    problems.push(`--temperature can’t be ${given.temperature ?? ''}. Use a number above 0, up to 5.`);
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   return { checkpoint, before, json, sampling: { temperature, topK: 0, topP: 1, greedy } };
 }
@@ -169,7 +169,7 @@ function taskOf(line: string, form: AskForm | null): AskedTask | null {
 async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<TalkAnswer> {
   const environmentSeed = 'seed' in asked ? asked.seed : take;
   const answer = await session.answer({ kind: 'talk', asked, environmentSeed, script: [], voice, sampling, take });
-  if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind}; want what it says. Ask again.`);
+  if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind} and not in words. Ask again.`);
   return answer;
 }
 

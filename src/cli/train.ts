@@ -6,7 +6,8 @@ import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { problemText } from '../base/problem.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
@@ -86,7 +87,7 @@ function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheck
   if (model === 'sizes') return Promise.resolve(null);
   if (asked.model !== null) return openModelFiles(asked.model);
   throw new ConfigError([
-    '--model: got nothing; want a GGUF file or a folder of Transformers for the run to learn beside.',
+    '--model is missing. Name a GGUF file or a folder of Transformers that the run trains adapters for.',
   ]);
 }
 

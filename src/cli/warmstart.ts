@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
   if (positionals.length > 1 || (only !== undefined && !shipped.some((env) => env === only))) {
     throw new ConfigError([
-      `warmstart: got ${positionals.join(' ')}; want nothing, or one of ${shipped.join(', ')}.\n  ${USAGE}`,
+      `warmstart can’t make ${positionals.join(' ')}. Use one of ${shipped.join(', ')}, or nothing.\n  ${USAGE}`,
     ]);
   }
   await writableFolder(WARM_FOLDER);

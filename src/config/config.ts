@@ -2,20 +2,21 @@ import { decimal } from '../base/decimal.ts';
 import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
 import { allowed, choiceOf, currentName, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
-import { ConfigError, type Problem } from './configProblem.ts';
+import { ConfigError } from './configProblem.ts';
+import type { Problem } from '../base/problem.ts';
 import type { KnobChange } from './knobChange.ts';
 import { visible } from '../base/visible.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
-/** One value for a field, from text or number; throws ConfigError saying what was got and what is wanted. */
+/** One value for a field, from text or number; throws ConfigError with what the field takes. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
-    throw new ConfigError([`${shown(name)}: no such knob. Have ${Object.keys(FIELDS).join(', ')}.`]);
+    throw new ConfigError([`There is no knob called ${shown(name)}. The knobs are ${Object.keys(FIELDS).join(', ')}.`]);
   }
   const field: Field = FIELDS[name];
   const bad = () =>
-    new ConfigError([{ kind: 'value', field: name, got: shown(input), want: allowed(field), do: FIELD_DOCS[name] }]);
+    new ConfigError([{ place: name, what: `${shown(input)} isn’t ${allowed(field)}.`, remedy: FIELD_DOCS[name] }]);
   if ('choices' in field) {
     const choice = typeof input === 'string' ? choiceOf(field, input) : undefined;
     if (choice === undefined) throw bad();
@@ -31,8 +32,8 @@ export function parseField(name: string, input: unknown): string | number {
 function shown(input: unknown): string {
   if (typeof input === 'number' || typeof input === 'boolean' || input === null) return String(input);
   if (typeof input !== 'string')
-    return input === undefined ? 'nothing' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;
-  if (input.trim() === '') return input === '' ? 'nothing' : 'blanks';
+    return input === undefined ? 'an empty value' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;
+  if (input.trim() === '') return input === '' ? 'an empty value' : 'a blank value';
   return visible(input);
 }
 
@@ -64,10 +65,7 @@ export function reconfigured(config: RunConfig, changes: Readonly<Record<string,
     .filter((name) => FIELDS[name].when === 'restart' && next[name] !== config[name]);
   if (fixed.length === 0) return next;
   throw new ConfigError(
-    fixed.map((field) => ({
-      ...{ kind: 'odd', field, got: String(next[field]), want: 'cannot change while a run is under way' },
-      do: 'Reset to start a new one.',
-    })),
+    fixed.map((place) => ({ place, what: 'can’t change during a run.', remedy: 'Reset to start a new one.' })),
   );
 }
 

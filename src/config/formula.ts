@@ -181,7 +181,6 @@ export function written(pieces: readonly Piece[]): string {
 /** One equation of a configuration as text; throws where its algorithm has none such. */
 export function equation(id: LineId, c: RunConfig): string {
   const found = formulaOf(c).find((each) => each.id === id);
-  if (!found)
-    throw new Error(`equation: got ${id}, which the formula of ${c.estimator} has not; want one of its lines.`);
+  if (!found) throw new Error(`equation: the formula of ${c.estimator} has no line ${id}.`);
   return written(found.pieces);
 }

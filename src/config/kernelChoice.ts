@@ -23,7 +23,7 @@ export function findKernelSet(name: string | undefined): KernelSet | undefined {
 export function kernelSetNamed(name: string): KernelSet {
   const found = findKernelSet(name);
   if (found) return found;
-  throw new RangeError(`kernels: got ${name}; want one of ${KERNEL_SET_NAMES.join(', ')}.`);
+  throw new RangeError(`There are no kernels called ${name}. Use one of ${KERNEL_SET_NAMES.join(', ')}.`);
 }
 
 /** What the tuner knows of a set. */

@@ -32,16 +32,16 @@ export interface AdapterReport {
 
 /** What in a value is not as an adapter report has it, by path, in a sentence; null where all is. */
 export function reportProblem(value: unknown): string | null {
-  if (!isRecord(value)) return 'want an object';
+  if (!isRecord(value)) return 'not an object';
   const { kind, version, date, writtenBy, platform, cores, adapter, software, parts } = value;
-  if (kind !== REPORT_KIND) return `kind: want ${REPORT_KIND}`;
-  if (version !== REPORT_VERSION) return `version: want ${REPORT_VERSION}`;
-  if (typeof date !== 'string' || Number.isNaN(Date.parse(date))) return 'date: want a date';
-  if (writtenBy !== 'page' && writtenBy !== 'kit') return 'writtenBy: want page or kit';
-  if (typeof platform !== 'string' || typeof adapter !== 'string') return 'platform and adapter: want texts';
-  if (!Number.isInteger(cores)) return 'cores: want a whole number';
-  if (software !== null && typeof software !== 'boolean') return 'software: want true, false or null';
-  if (!Array.isArray(parts)) return 'parts: want a list';
+  if (kind !== REPORT_KIND) return `kind must be ${REPORT_KIND}`;
+  if (version !== REPORT_VERSION) return `version must be ${REPORT_VERSION}`;
+  if (typeof date !== 'string' || Number.isNaN(Date.parse(date))) return 'date must be a date';
+  if (writtenBy !== 'page' && writtenBy !== 'kit') return 'writtenBy must be page or kit';
+  if (typeof platform !== 'string' || typeof adapter !== 'string') return 'platform and adapter must be texts';
+  if (!Number.isInteger(cores)) return 'cores must be a whole number';
+  if (software !== null && typeof software !== 'boolean') return 'software must be true, false or null';
+  if (!Array.isArray(parts)) return 'parts must be a list';
   for (const [i, part] of parts.entries()) {
     const problem = partProblem(part);
     if (problem !== null) return `parts[${i}].${problem}`;
@@ -50,14 +50,14 @@ export function reportProblem(value: unknown): string | null {
 }
 
 function partProblem(part: unknown): string | null {
-  if (!isRecord(part)) return 'want an object';
-  if (typeof part['name'] !== 'string' || part['name'] === '') return 'name: want a text';
-  if (!OUTCOMES.some((outcome) => outcome === part['outcome'])) return `outcome: want one of ${OUTCOMES.join(', ')}`;
+  if (!isRecord(part)) return 'not an object';
+  if (typeof part['name'] !== 'string' || part['name'] === '') return 'name must be a text';
+  if (!OUTCOMES.some((outcome) => outcome === part['outcome'])) return `outcome must be one of ${OUTCOMES.join(', ')}`;
   const { seconds, why } = part;
-  if (seconds !== null && !(typeof seconds === 'number' && seconds >= 0)) return 'seconds: want a number or null';
+  if (seconds !== null && !(typeof seconds === 'number' && seconds >= 0)) return 'seconds must be a number or null';
   if (typeof why !== 'string' || (why === '') !== (part['outcome'] === 'passed'))
-    return 'why: want a reason unless it passed';
-  return 'numbers' in part ? null : 'numbers: want them, or null';
+    return 'why must be a reason unless it passed';
+  return 'numbers' in part ? null : 'numbers must be there, or null';
 }
 
 /** Whether every golden part passed, and there is one: what the kit's exit code says. */

@@ -1,4 +1,5 @@
 import { checksumOf } from '../base/checksum.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 
 /** The file of an environment that a person wrote. It is a program, so a saved run never starts it by itself: the user has to name the file again. */
@@ -30,32 +31,24 @@ function pythonClass(text: string): string {
   return /^\w+/.exec(classes.findLast((each) => /^\s+def\s+reset\b/m.test(each)) ?? '')?.[0] ?? '';
 }
 
-/** A problem of an environment's file. */
-export interface FileProblem {
-  /** What is wrong, without the line. */
-  readonly says: string;
-  /** Line in the file, from 1; null where no single line is to blame. */
-  readonly line: number | null;
-}
+/** A problem of an environment's file; the line is null where no single line is to blame. */
+export type FileProblem = Pick<Required<Problem>, 'what' | 'line'>;
 
-/** What is wrong with an environment's file, with its place. */
-export class EnvironmentFileError extends Error implements FileProblem {
+/** What is wrong with an environment's file. A class of its own: the run pauses, and goes on once the file is mended. */
+export class EnvironmentFileError extends ProblemError {
   override readonly name: string = 'EnvironmentFileError';
-  readonly line: number | null;
-  readonly says: string;
-  /** Further problems, if the file was read to its end. */
-  readonly others: readonly FileProblem[];
-  constructor(says: string, line: number | null, others: readonly FileProblem[] = []) {
-    super(line === null ? says : `Line ${line}: ${says}`);
-    this.line = line;
-    this.says = says;
+  readonly first: FileProblem;
+  readonly others: readonly FileProblem[]; // if the file was read to its end
+  constructor(what: string, line: number | null, others: readonly FileProblem[] = []) {
+    super({ what, line });
+    this.first = { what, line };
     this.others = others;
   }
 }
 
 /** Throws the first of these problems with the others, if there are any. */
 export function refuseProblems([first, ...others]: readonly FileProblem[]): void {
-  if (first) throw new EnvironmentFileError(first.says, first.line, others);
+  if (first) throw new EnvironmentFileError(first.what, first.line, others);
 }
 
 /** Equal for two files iff their texts are equal. */

@@ -2,12 +2,12 @@ import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { classNameOf, type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
 
-/** What is wrong with a server that plays the environment: it can't be reached, is full, too slow, or says what nobody can read. */
+/** What is wrong with a server that plays the environment: it can't be reached, is full, too slow, or sends what can’t be read. A class of its own: no line of a file is to blame. */
 export class EnvironmentServerError extends EnvironmentFileError {
   override readonly name = 'EnvironmentServerError';
 
-  constructor(says: string) {
-    super(says, null);
+  constructor(what: string) {
+    super(what, null);
   }
 }
 

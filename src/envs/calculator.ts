@@ -13,7 +13,8 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { AskError, checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { calculatorFace } from './calculatorFace.ts';
@@ -107,14 +108,14 @@ function chains(hops: number, longest: number, computing: (chain: Chain) => Rese
   return { ...form, ask: (words) => ({ begin: computing(ownChain(checkedAnswers(form, words))), judged: true }) };
 }
 
-/** Throws AskError on half an operation and on a result that has no digits. */
+/** Throws ProblemError on half an operation and on a result that has no digits. */
 function ownChain([first = '', ...rest]: readonly string[]): Chain {
   const steps: Chain['steps'][number][] = [];
   for (let at = 0; at < rest.length; at += 2) {
     const [operator, by = ''] = rest.slice(at, at + 2);
     if (!operator && by === '') continue;
     if (!isOperator(operator) || by === '') {
-      throw new AskError(
+      throw new ProblemError(
         `Operation ${at / 2 + 1} is only “${`${operator ?? ''} ${by}`.trim()}”. Give it an operator and a number, or leave both empty.`,
       );
     }
@@ -123,8 +124,8 @@ function ownChain([first = '', ...rest]: readonly string[]): Chain {
   const chain = { first: Number(first), steps };
   const outOfRange = results(chain).find((value) => value < 0 || value > MOST);
   if (outOfRange === undefined) return chain;
-  throw new AskError(
-    `“${wordsOf(chain).join(' ')}” comes to ${outOfRange} on the way; want results from 0 to ${MOST}. Take smaller numbers.`,
+  throw new ProblemError(
+    `“${wordsOf(chain).join(' ')}” reaches ${outOfRange} on the way. Results must stay between 0 and ${MOST}: use smaller numbers.`,
   );
 }
 

@@ -12,7 +12,8 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { AskError, checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Asking, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
@@ -93,9 +94,7 @@ function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
       const of = rest.filter((word) => word !== '').map(Number);
       const solution = solve(Number(target), of);
       if (solution) return { begin: making({ numbers: of, solution }), judged: true };
-      throw new AskError(
-        `Got ${target} from ${of.join(', ')}, which no order of them makes; want what can be made. Change a number.`,
-      );
+      throw new ProblemError(`${of.join(', ')} can’t make ${target} in any order. Change a number.`);
     },
   };
 }

@@ -65,7 +65,7 @@ function readQuestion(row: readonly string[], at: number): Question {
   const [name = '', , text = '', answer = '', passages = '', queries = ''] = row;
   const split = SPLITS.find((known) => known === name);
   if (!split) {
-    throw new Error(`questions.tsv, question ${at + 1}: got the split ${name}; want one of ${SPLITS.join(', ')}.`);
+    throw new Error(`questions.tsv, question ${at + 1}: there is no split ${name}. Use one of ${SPLITS.join(', ')}.`);
   }
   return { split, text, answer, passages: passages.split(' | '), queries: queries.split(' | ') };
 }
@@ -82,5 +82,5 @@ function readTable(file: string, text: string, columns: readonly string[]): read
 }
 
 function malformed(file: string, at: number, got: string, want: string): Error {
-  return new Error(`${file}, line ${at + 1}: got ${got}; want ${want}.`);
+  return new Error(`${file}, line ${at + 1}: found ${got}, expected ${want}.`);
 }

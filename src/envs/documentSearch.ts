@@ -1,7 +1,8 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
-import { AskError, checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from './taskFormAnswers.ts';
+import { ProblemError } from '../base/problem.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episodeRules.ts';
@@ -135,7 +136,7 @@ function ownQuestions({ questions, longestQuestion }: Documents, asking: (questi
       const text = (checkedAnswers(form, words)[0] ?? '').replace(/\?+$/, '').trim();
       const { length } = wordsOf(text);
       if (length === 0 || length > longestQuestion) {
-        throw new AskError(`The question has ${length} words. Use 1 to ${longestQuestion}.`);
+        throw new ProblemError(`The question has ${length} words. Use 1 to ${longestQuestion}.`);
       }
       const known = questions.find((question) => question.text.toLowerCase() === text.toLowerCase());
       return {

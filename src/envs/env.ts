@@ -143,7 +143,7 @@ export interface Splits {
 
 /** How a person can pose a task of their own: the form to fill in, and the task it makes. */
 export interface Asking extends AskForm {
-  /** The task for a filled-in form: one word for each blank. Throws AskError if these words do not make a task. */
+  /** The task for a filled-in form: one word for each blank. Throws ProblemError if these words do not make a task. */
   readonly ask: (words: readonly string[]) => AskedOwn;
 }
 

@@ -101,7 +101,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
     },
     state: rules.stateOf(1, settings),
     step(action, now): TurnResult {
-      if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
+      if (over) throw new Error('Episode.step: the episode is over. Begin a new one with ToolEnv.reset.');
       turn++;
       const parsed = speech.read(action);
       const needs = rules.think ? task.needs(turn + late) : []; // before the action changes what is known

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Random } from '../base/rng.ts';
-import { AskError } from './taskFormAnswers.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { ToolEnv } from './env.ts';
 import {
   factWorld,
@@ -42,8 +42,9 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
   if (!facts) {
     throw new ConfigError([
       {
-        ...{ kind: 'odd', field: 'env', got: name, want: `${name} asks about facts, and there are none` },
-        do: 'Give a CSV file of subject, relation, object: under Task in the page, with --facts on the command line.',
+        ...{ place: 'env', what: `${name} asks about facts, and there are none.` },
+        remedy:
+          'Give a CSV file of subject, relation, object: under Task in the page, with --facts on the command line.',
       },
     ]);
   }
@@ -93,7 +94,7 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
 
 const MOST_NAMED = 6;
 
-/** The facts that lead along these relations. Throws AskError, with what there is instead, where one is missing. */
+/** The facts that lead along these relations. Throws ProblemError, with what there is instead, where one is missing. */
 function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path {
   const path: Path[number][] = [];
   let entity = world.entities.indexOf(start);
@@ -104,7 +105,7 @@ function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path
       const instead = [...new Set(known.map(({ relation }) => world.relations[relation] ?? ''))].slice(0, MOST_NAMED);
       const about =
         instead.length > 0 ? `want one of ${instead.join(', ')}` : 'they say nothing of it at all: ask about less';
-      throw new AskError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}; ${about}.`);
+      throw new ProblemError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}; ${about}.`);
     }
     path.push(fact);
     entity = fact.to;
@@ -140,9 +141,8 @@ function questionPools(world: FactWorld, hops: number): (length: number) => Ques
       of(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
     throw new ConfigError([
       {
-        ...{ kind: 'clash', field: 'hops', got: String(hops) },
-        want: `these ${world.factsOf.flat().length} facts hold ${chains}`,
-        do: 'Add facts whose subject is another fact’s object, or ask for fewer hops.',
+        ...{ place: 'hops', what: `${hops}, but these ${world.factsOf.flat().length} facts hold ${chains}.` },
+        remedy: 'Add facts whose subject is another fact’s object, or ask for fewer hops.',
       },
     ]);
   }

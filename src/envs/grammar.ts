@@ -20,12 +20,12 @@ export interface NamedGrammar {
 /** Builds the table of src/domain/tokens.ts. State 0 is free; `states` follow in order. Throws on more than 256. */
 export function buildGrammar(vocabulary: number, states: readonly GrammarState[]): NamedGrammar {
   const count = states.length + 1;
-  if (count > 256) throw new RangeError(`buildGrammar: got ${count} states; want at most 256.`);
+  if (count > 256) throw new RangeError(`buildGrammar: ${count} states are too many: the limit is 256.`);
   const number = new Map(states.map(({ name }, i) => [name, i + 1]));
   const state = (name: string): number => {
     const found = number.get(name);
     if (found === undefined) {
-      throw new RangeError(`buildGrammar: got state ${name}; want one of ${[...number.keys()].join(', ')}.`);
+      throw new RangeError(`buildGrammar: there is no state ${name}. The states are ${[...number.keys()].join(', ')}.`);
     }
     return found;
   };

@@ -45,7 +45,7 @@ export interface OwnQuestions {
   readonly doc: string;
   readonly entities: readonly string[]; // as people know them
   readonly relations: readonly string[];
-  /** A graph with the question for these relations of an entity, the innermost first. Throws AskError where it says nothing of that. */
+  /** A graph with the question for these relations of an entity, the innermost first. Throws ProblemError where it says nothing of that. */
   readonly graph: (entity: string, relations: readonly string[], draw: Random) => Graph;
   readonly example: (hops: number) => readonly string[]; // an entity, then so many relations of which the graph says something
 }

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import { type OfferedEnv, YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { ConfigError, type Problem } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import type { Problem } from '../base/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import { picked } from '../config/fields.ts';
 import { ENV_KNOBS, type EnvSettings, type ToolEnv } from './env.ts';
@@ -34,7 +35,7 @@ const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | n
 
 /**
  * The environment a run asks for; `facts` are those it asks about, where it does, `chat tokenizer` what its model speaks, where it speaks text.
- * Throws ConfigError where the facts do not do, FormatError where the chat tokenizer's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
+ * Throws ConfigError where the facts do not do, ProblemError where the chat tokenizer's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
  */
 export function createEnv(
   config: RunConfig,
@@ -50,13 +51,14 @@ export function createEnv(
 }
 
 const NO_CHAT_TOKENIZER: Problem = {
-  ...{ kind: 'odd', field: 'language', got: 'text', want: 'text wants a language model, and there is none' },
-  do: 'Set it to words, or begin from a model that speaks text.',
+  ...{ place: 'language', what: 'text needs a language model, and there is none.' },
+  remedy: 'Set it to words, or begin from a model that speaks text.',
 };
 
 const NO_FILE: Problem = {
-  ...{ kind: 'odd', field: 'env', got: YOUR_ENVIRONMENT, want: 'an environment that you wrote comes with its file' },
-  do: 'Write or open one under Your environment (#/environment), or name its file: npm run train -- --env-file FILE.ts.',
+  ...{ place: 'env', what: 'an environment that you wrote needs its file.' },
+  remedy:
+    'Write or open one under Your environment (#/environment), or name its file: npm run train -- --env-file FILE.ts.',
 };
 
 /** The knobs of an environment that may change between batches. */

@@ -29,5 +29,5 @@ export function drawOn<T extends { readonly key: string }>(side: Side, draw: () 
     const task = draw();
     if (sideOf(task.key) === side) return task;
   }
-  throw new Error(`drawOn: none of ${MOST_DRAWS} tasks is on the side ${side}; want an environment with more tasks.`);
+  throw new Error(`drawOn: none of ${MOST_DRAWS} tasks is on the side ${side}. The environment has too few tasks.`);
 }

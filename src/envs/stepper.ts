@@ -142,7 +142,8 @@ export function leaveAll(steppers: readonly Stepper[]): void {
 
 function given<T>(list: readonly T[], i: number): T {
   const item = list[i];
-  if (item === undefined) throw new RangeError(`openAll: the environment gave ${list.length} answers; want ${i + 1}.`);
+  if (item === undefined)
+    throw new RangeError(`openAll: the environment gave ${list.length} answers, and at least ${i + 1} are needed.`);
   return item;
 }
 
@@ -183,7 +184,7 @@ class Played implements Stepper {
     this.#grammar = env.grammar(settings.grammar);
     this.state = episode.state;
     const { length } = episode.prompt;
-    if (length > room) throw new RangeError(`openEpisode: got a prompt of ${length} tokens; want at most ${room}.`);
+    if (length > room) throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${room} fit.`);
     this.#force(episode.prompt, Role.prompt, 0);
     if (length === room) this.stop = 'tokens';
   }
@@ -208,9 +209,9 @@ class Played implements Stepper {
   }
 
   take(token: number): void {
-    if (this.stop !== null) throw new RangeError(`Stepper.take: got token ${token} after the end; want none.`);
+    if (this.stop !== null) throw new RangeError(`Stepper.take: token ${token} comes after the end.`);
     if (!this.allows(token)) {
-      throw new RangeError(`Stepper.take: token ${token} cannot stand there; want one that the grammar allows.`);
+      throw new RangeError(`Stepper.take: the grammar does not allow token ${token} there.`);
     }
     const { next, stop, vocabulary } = this.#grammar;
     const single = allowedIn(this.#grammar, this.state).length === 1;

@@ -1,27 +1,23 @@
+import { ProblemError } from '../base/problem.ts';
 import type { AskForm } from '../domain/taskForm.ts';
 
-/** A task that can't be asked. The message names the blank, what is wrong with it and what it accepts. */
-export class AskError extends Error {
-  override readonly name = 'AskError';
-}
-
 /**
- * The typed words, one for each blank, without spaces around them. A blank that is left empty gives ''. Throws AskError if a blank
+ * The typed words, one for each blank, without spaces around them. A blank that is left empty gives ''. Throws ProblemError if a blank
  * needs a word and has none, if it doesn't accept its word, or if there are more words than blanks.
  */
 export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: readonly string[]): readonly string[] {
   if (words.length > blanks.length) {
-    throw new AskError(
+    throw new ProblemError(
       `${words.length} words are too many. This task takes at most ${blanks.length}. Leave the last ones out.`,
     );
   }
   return blanks.map(({ label, words: known, optional }, at) => {
     const word = (words[at] ?? '').trim();
-    if (word === '' && !optional) throw new AskError(`${label} is empty. Use ${wanted(known)}.`);
+    if (word === '' && !optional) throw new ProblemError(`${label} is empty. Use ${wanted(known)}.`);
     if (word === '' || known === null) return word;
     const found =
       known.find((each) => each === word) ?? known.find((each) => each.toLowerCase() === word.toLowerCase());
-    if (found === undefined) throw new AskError(`${label} can’t be “${word}”. Use ${wanted(known)}.`);
+    if (found === undefined) throw new ProblemError(`${label} can’t be “${word}”. Use ${wanted(known)}.`);
     return found;
   });
 }

@@ -38,7 +38,7 @@ const END = 2;
 /**
  * Turns in text. The agent may draw every token that its tokenizer knows, and a stop id ends the turn. The limit of a turn
  * is the longest turn that the face writes, counted in tokens of this chat tokenizer, plus a few. The limit of an episode has
- * room for all turns at that limit, each followed by the longest observation or error message. Throws FormatError if the
+ * room for all turns at that limit, each followed by the longest observation or error message. Throws ProblemError if the
  * chat template changes earlier messages when a new one is added.
  */
 export function textTurns({ chatTokenizer, face }: TextTalk, maxTurns: number): TextTurns {

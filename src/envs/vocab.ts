@@ -19,16 +19,18 @@ export function vocabulary(own: readonly string[]): Vocabulary {
   const byWord = new Map(words.map((word, id) => [word, id]));
   if (byWord.size !== words.length) {
     const twice = words.filter((word, id) => byWord.get(word) !== id);
-    throw new Error(`vocabulary: got ${twice.join(', ')} twice; want every word once.`);
+    throw new Error(`vocabulary: ${twice.join(', ')} is in it twice.`);
   }
   const id = (word: string): number => {
     const found = byWord.get(word);
-    if (found === undefined) throw new RangeError(`vocabulary: got the word ${word}; want one of ${words.join(' ')}.`);
+    if (found === undefined)
+      throw new RangeError(`vocabulary: it has no word ${word}. Its words are ${words.join(' ')}.`);
     return found;
   };
   const word = (at: number): string => {
     const found = words[at];
-    if (found === undefined) throw new RangeError(`vocabulary: got id ${at}; want 0 … ${words.length - 1}.`);
+    if (found === undefined)
+      throw new RangeError(`vocabulary: id ${at} is out of range: ids go from 0 to ${words.length - 1}.`);
     return found;
   };
   return {

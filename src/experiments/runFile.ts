@@ -1,6 +1,7 @@
 import { visible } from '../base/visible.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
-import { LogError, readLog } from '../runs/log.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { ProblemError, problemText } from '../base/problem.ts';
+import { readLog } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
 import { parseResult, parseResults, runOfResult } from './runResult.ts';
@@ -13,13 +14,13 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
   try {
     const text = await file.text();
     if (/\.jsonl$/i.test(path)) {
-      if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new LogError(TABLE);
+      if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new ProblemError(TABLE);
       const run: unknown = manifest && (JSON.parse(await manifest.text()) as { run?: unknown } | null)?.run;
       return readLog(text, { name: visible(path), written, run: run ?? undefined });
     }
     const result = parseResult(JSON.parse(text));
     if (result) return runOfResult(result, written);
-    throw new LogError('got JSON that is no result of a sweep or an experiment; want a file of its folder runs.');
+    throw new ProblemError('This JSON isn’t a result of a sweep or an experiment. Open a file of its folder runs.');
   } catch (error) {
     throw new Error(sentenceOf(error), { cause: error });
   }
@@ -30,6 +31,6 @@ const TABLE = 'got the numbers of an experiment’s table; its runs are in the f
 
 function sentenceOf(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');
-  if (error instanceof SyntaxError) return 'got text that isn’t JSON; want the file as it was written.';
+  if (error instanceof SyntaxError) return 'The file isn’t JSON. Open it as it was written.';
   return error instanceof Error ? error.message : String(error);
 }

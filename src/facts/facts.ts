@@ -13,13 +13,3 @@ export function isFacts(value: unknown): value is Facts {
   const isTriple = (x: unknown) => Array.isArray(x) && x.length === 3 && x.every((word) => typeof word === 'string');
   return typeof value.source === 'string' && Array.isArray(value.triples) && value.triples.every(isTriple);
 }
-
-/** Facts that cannot be used; `problems` holds one sentence for each reason. */
-export class FactsError extends Error {
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'FactsError';
-    this.problems = problems;
-  }
-}

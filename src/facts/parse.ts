@@ -1,7 +1,8 @@
 import Papa from 'papaparse';
 import { baseName } from '../base/baseName.ts';
 import { decode } from './decode.ts';
-import { FactsError, type Facts, type Triple } from './facts.ts';
+import { type Facts, type Triple } from './facts.ts';
+import { ProblemError } from '../base/problem.ts';
 import { excerpt, nameProblem, tidy } from './factNames.ts';
 import { visible } from '../base/visible.ts';
 
@@ -26,14 +27,14 @@ export interface ParsedFacts {
  * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order; head, relation, tail and the like too), UTF-8 with
  * or without a byte-order mark, line ends of
  * any kind, mixed too; blank lines are skipped and rows that repeat are read once. Chains of facts may
- * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws FactsError with a
+ * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws ProblemError with a
  * sentence for each problem: the line, what was got, what is wanted, what to do.
  */
 export function parseFacts(source: string, content: Uint8Array | string): ParsedFacts {
   const text = decode(content).replaceAll(/\r\n?/g, '\n'); // files that were put together have several line ends
   const name = visible(source);
   if (text.trim() === '') {
-    throw new FactsError([`${name} is empty. Write one fact per line: subject, relation, object.`]);
+    throw new ProblemError([`${name} is empty. Write one fact per line: subject, relation, object.`]);
   }
   const head = text.trimStart().slice(0, GUESSED_FROM.letters);
   const { delimiter } = Papa.parse<string[]>(head, {
@@ -45,7 +46,7 @@ export function parseFacts(source: string, content: Uint8Array | string): Parsed
   const quote = errors.find(({ type }) => type === 'Quotes');
   if (quote) {
     const line = linesIn(text.slice(0, quote.index ?? 0));
-    throw new FactsError([
+    throw new ProblemError([
       `Line ${line}: a quotation mark opens and does not close, or closes within a cell. Double it ("") or remove it.`,
     ]);
   }
@@ -68,10 +69,10 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
   const order = headerOrder(rows[0]?.cells ?? []);
   if (order) rows.shift();
   if (rows.length === 0) {
-    throw new FactsError([`${source} has ${order ? 'a header and ' : ''}no facts. Write one fact per line.`]);
+    throw new ProblemError([`${source} has ${order ? 'a header and ' : ''}no facts. Write one fact per line.`]);
   }
   if (rows.length > MOST_ROWS) {
-    throw new FactsError([
+    throw new ProblemError([
       `${source} has ${rows.length.toLocaleString('en')} facts; at most ${MOST_ROWS.toLocaleString('en')} fit. Keep those you want to ask about.`,
     ]);
   }
@@ -156,7 +157,7 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
       );
     }
   }
-  if (problems.length > 0) throw new FactsError(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw new ProblemError(problems.slice(0, MOST_PROBLEMS));
   const triples = Array.from(factsByKey.values(), ({ triple }) => triple);
   return {
     facts: { source: baseName(source), triples }, // it goes into files that leave this machine

@@ -3,7 +3,7 @@ import type { ByteSource } from './byteSource.ts';
 import type { GgufHeader } from './ggufHeader.ts';
 import { type GgufPart, readParts } from './ggufParts.ts';
 import type { PackedTensor } from './packedTensor.ts';
-import { FormatError, type FormatProblem } from './formatProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 
 /** A GGUF file, or all parts of one, whose headers have been read. */
 export interface Gguf {
@@ -32,21 +32,21 @@ const OTHERS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Opens a GGUF file by its header; of a model in parts all of them, the `others` being those beside `source`. Throws FormatError as `readParts`
+ * Opens a GGUF file by its header; of a model in parts all of them, the `others` being those beside `source`. Throws ProblemError as `readParts`
  * does, and with all tensors that are of a type that is not read, have rows that are no whole number of blocks, overlap, or end outside the file.
  */
 export async function openGguf(source: ByteSource, others: readonly ByteSource[] = []): Promise<Gguf> {
   const parts = await readParts(source, others);
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const tensors = new Map<string, PackedTensor>();
   for (const part of parts) for (const [name, tensor] of tensorsOf(part, problems)) tensors.set(name, tensor);
   const [first] = parts;
-  if (!first || problems.length > 0) throw new FormatError(problems);
+  if (!first || problems.length > 0) throw new ProblemError(problems);
   return { ...first, tensors };
 }
 
 /** The tensors of one file; what is wrong with them is noted. */
-function tensorsOf({ source, header }: GgufPart, problems: FormatProblem[]): ReadonlyMap<string, PackedTensor> {
+function tensorsOf({ source, header }: GgufPart, problems: Problem[]): ReadonlyMap<string, PackedTensor> {
   const wrong = (place: string, got: string, want: string, remedy = REMEDY) => {
     problems.push({ file: source.name, place, got, want, remedy });
   };

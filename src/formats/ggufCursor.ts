@@ -1,4 +1,4 @@
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 
 const REMEDY = 'Choose a GGUF file, whole, as it was published.';
 
@@ -12,7 +12,7 @@ export class EndOfBytes extends Error {
   }
 }
 
-/** Reads little-endian values one after the other. Throws FormatError past the file's end, and EndOfBytes past the loaded bytes. */
+/** Reads little-endian values one after the other. Throws ProblemError past the file's end, and EndOfBytes past the loaded bytes. */
 export class Cursor {
   at = 0;
   place = ''; // what is being read, for messages
@@ -31,8 +31,8 @@ export class Cursor {
   }
 
   /** The error for a problem at this place. The caller throws it. */
-  problem(got: string, want: string): FormatError {
-    return new FormatError([{ file: this.file, place: this.place, got, want, remedy: REMEDY }]);
+  problem(got: string, want: string): ProblemError {
+    return new ProblemError([{ file: this.file, place: this.place, got, want, remedy: REMEDY }]);
   }
 
   /** The offset of the next `length` bytes. Moves past them. */

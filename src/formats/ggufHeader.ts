@@ -41,7 +41,7 @@ const MOST_HEADER_BYTES = 1 << 26; // the largest published ones have 15 MB
 
 /**
  * Reads the header of a GGUF file (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3), in slices of 1 MiB
- * doubled until it is whole, at most 64 MiB. Throws FormatError, with the place, on anything else: another magic or version, counts and
+ * doubled until it is whole, at most 64 MiB. Throws ProblemError, with the place, on anything else: another magic or version, counts and
  * lengths past their bounds or the file's end, types that are unknown, texts that are not UTF-8, keys and tensors that come twice,
  * offsets that are not aligned or lie outside the file.
  */
@@ -58,7 +58,7 @@ export async function readGgufHeader(source: ByteSource): Promise<GgufHeader> {
   }
 }
 
-/** The header in the first bytes of a file of `size` bytes. Throws FormatError as `readGgufHeader` does, and RanOver where `bytes` end before it. */
+/** The header in the first bytes of a file of `size` bytes. Throws ProblemError as `readGgufHeader` does, and RanOver where `bytes` end before it. */
 export function decodeGgufHeader(file: string, bytes: Uint8Array, size = bytes.length): GgufHeader {
   const cursor = new Cursor(file, bytes, size);
   cursor.place = 'magic';

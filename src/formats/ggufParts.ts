@@ -1,7 +1,7 @@
 import { MOST_PARTS, partNames } from '../base/ggufFiles.ts';
 import type { ByteSource } from './byteSource.ts';
 import { type GgufHeader, readGgufHeader } from './ggufHeader.ts';
-import { FormatError, type FormatProblem } from './formatProblem.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
 
 /** A file of a split model with its header. */
 export interface GgufPart {
@@ -10,7 +10,7 @@ export interface GgufPart {
 }
 
 /**
- * The headers of a model's files, the one with its keys first: `source` alone, or all that llama-gguf-split made of it. Throws FormatError as
+ * The headers of a model's files, the one with its keys first: `source` alone, or all that llama-gguf-split made of it. Throws ProblemError as
  * `readGgufHeader` does, and where parts are missing, with what they are called and how to join them.
  */
 export async function readParts(source: ByteSource, others: readonly ByteSource[]): Promise<readonly GgufPart[]> {
@@ -18,7 +18,7 @@ export async function readParts(source: ByteSource, others: readonly ByteSource[
   const count = wholeKey(header, 'split.count') ?? 1;
   if (count <= 1) return [{ source, header }];
   const places = new Array<GgufPart | undefined>(Math.min(count, MOST_PARTS)).fill(undefined);
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const given = [{ source, header }];
   for (const other of others) if (other !== source) given.push({ source: other, header: await readGgufHeader(other) });
   for (const part of given) {
@@ -33,7 +33,7 @@ export async function readParts(source: ByteSource, others: readonly ByteSource[
   }
   const parts = places.filter((part) => part !== undefined);
   if (problems.length === 0 && parts.length < count) problems.push(missing(source.name, count, places));
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   checkTensors(parts);
   return parts;
 }
@@ -43,7 +43,7 @@ function wholeKey({ metadata }: GgufHeader, key: string): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-function missing(file: string, count: number, places: readonly (GgufPart | undefined)[]): FormatProblem {
+function missing(file: string, count: number, places: readonly (GgufPart | undefined)[]): Problem {
   const names = partNames(file);
   const named = names.length === count ? names : places.map((_, i) => `part ${i + 1}`);
   const without = named.filter((_, i) => !places[i]);
@@ -55,11 +55,11 @@ function missing(file: string, count: number, places: readonly (GgufPart | undef
   };
 }
 
-/** Throws FormatError where a tensor is in two parts, or there are more or fewer than the first part says. */
+/** Throws ProblemError where a tensor is in two parts, or there are more or fewer than the first part says. */
 function checkTensors(parts: readonly GgufPart[]): void {
   const seen = new Map<string, string>();
   const fail = (file: string, place: string, got: string, want: string) =>
-    new FormatError([{ file, place, got, want, remedy: 'Choose the parts of one model alone.' }]);
+    new ProblemError([{ file, place, got, want, remedy: 'Choose the parts of one model alone.' }]);
   for (const { header } of parts) {
     for (const name of header.tensors.keys()) {
       const other = seen.get(name);

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 
 export { isRecord, type JsonRecord, shown };
 
@@ -11,11 +11,11 @@ export function field(record: JsonRecord, name: string): unknown {
 }
 
 /**
- * JSON text as a value. Throws FormatError, with the file and the place in it, on bytes that are not UTF-8, on what is not JSON, and
+ * JSON text as a value. Throws ProblemError, with the file and the place in it, on bytes that are not UTF-8, on what is not JSON, and
  * on an object with a name twice, of which every reader would take another.
  */
 export function readJson(file: string, bytes: Uint8Array, place = '', remedy = REMEDY): unknown {
-  const fail = (got: string, want: string) => new FormatError([{ file, place, got, want, remedy }]);
+  const fail = (got: string, want: string) => new ProblemError([{ file, place, got, want, remedy }]);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

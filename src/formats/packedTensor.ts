@@ -1,6 +1,6 @@
 import type { BlockFormat } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 
 /** A tensor as a file holds it; nothing of it has been read. */
 export interface PackedTensor {
@@ -17,7 +17,7 @@ const PIECE = 1 << 22;
 
 /**
  * Reads a tensor's bytes in pieces of whole rows, at most 4 MiB or one row, into `out`, which has its size. `rowOf` says where each row goes, where rows
- * change places. Throws FormatError, by file and tensor, on a source that gives fewer bytes, and on weights that are not finite.
+ * change places. Throws ProblemError, by file and tensor, on a source that gives fewer bytes, and on weights that are not finite.
  */
 export async function readPacked(
   tensor: PackedTensor,
@@ -26,7 +26,7 @@ export async function readPacked(
 ): Promise<void> {
   const { name, shape, format, source, begin, bytes } = tensor;
   if (out.length !== bytes)
-    throw new Error(`readPacked: got room of ${out.length} bytes; want the ${bytes} of ${name}.`);
+    throw new Error(`readPacked: there is room for ${out.length} bytes, and ${name} has ${bytes}.`);
   const rowBytes = ((shape.at(-1) ?? 1) / format.weights) * format.bytes;
   const step = Math.max(1, Math.floor(PIECE / rowBytes)) * rowBytes;
   for (let at = 0; at < bytes; at += step) {
@@ -75,4 +75,4 @@ async function widenedPiece(tensor: PackedTensor, begin: number, end: number): P
 }
 
 const wrong = ({ source, name }: PackedTensor, got: string, want: string) =>
-  new FormatError([{ file: source.name, place: name, got, want, remedy: 'Fetch or export the file anew.' }]);
+  new ProblemError([{ file: source.name, place: name, got, want, remedy: 'Fetch or export the file anew.' }]);

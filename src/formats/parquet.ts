@@ -36,10 +36,11 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
   let at = 0;
   const blocks = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
     const rows = Number(num_rows);
-    if (!(rows >= 0 && at + rows <= MOST_ROWS)) throw new Error(`${rows} rows after ${at}; want ${MOST_ROWS} at most`);
+    if (!(rows >= 0 && at + rows <= MOST_ROWS))
+      throw new Error(`${rows} rows after ${at}, and the limit is ${MOST_ROWS}`);
     if (!(Number(total_byte_size) <= MOST_BLOCK_BYTES)) {
       throw new Error(
-        `a row group of ${Number(total_byte_size)} bytes; want ${MOST_BLOCK_BYTES} at most: write smaller row groups`,
+        `a row group of ${Number(total_byte_size)} bytes, and the limit is ${MOST_BLOCK_BYTES}: write smaller row groups`,
       );
     }
     at += rows;
@@ -91,7 +92,7 @@ async function unpackersOf(metadata: FileMetaData, snappy: Unpack): Promise<Read
 function bounded(unpack: Unpack): Unpack {
   return (bytes, size) => {
     if (!(size >= 0 && size <= MOST_BLOCK_BYTES))
-      throw new Error(`a page of ${size} bytes; want ${MOST_BLOCK_BYTES} at most`);
+      throw new Error(`a page of ${size} bytes, and the limit is ${MOST_BLOCK_BYTES}`);
     return unpack(bytes, size);
   };
 }

@@ -1,7 +1,7 @@
 import type { BlockFormat } from './blocks/blockFormat.ts';
 import { BF16, F16 } from './blocks/floats.ts';
 import { field, isRecord, type JsonRecord, readJson } from './jsonFile.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { announced, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
 
 /** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
@@ -51,7 +51,7 @@ export function encodeSafetensors(
     const size = product(shape);
     if (values.length !== size) {
       throw new Error(
-        `encodeSafetensors: ${name} has ${values.length} numbers; want ${size} = [${shape.join(',')}]. Give the shape it has.`,
+        `encodeSafetensors: ${name} has ${values.length} numbers, and its shape needs ${size} = [${shape.join(',')}]. Give the shape it has.`,
       );
     }
     return { name, dtype: dtypeOf(values), shape, bytes: values.byteLength };
@@ -107,7 +107,7 @@ function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {
 
 /**
  * Reads a safetensors file with tensors of type F32, F16, BF16, I32, I64 and U8. F16 and BF16 become float32 exactly; I64
- * becomes int32, and every number must fit. Throws FormatError, which calls the file `name`, if the file is anything else: if
+ * becomes int32, and every number must fit. Throws ProblemError, which calls the file `name`, if the file is anything else: if
  * the header is cut off or has a name twice, if tensors overlap or leave bytes unused, or if a size does not match its shape.
  */
 export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
@@ -122,7 +122,7 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
 }
 
 /**
- * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws FormatError if
+ * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws ProblemError if
  * that is past the end of the file, or the header is too long.
  */
 export function dataStart(name: string, first: Uint8Array, size: number): number {
@@ -139,7 +139,7 @@ export function dataStart(name: string, first: Uint8Array, size: number): number
 }
 
 /**
- * Reads the header of a file with `dataSize` bytes after the header. Throws FormatError unless the tensors fill exactly
+ * Reads the header of a file with `dataSize` bytes after the header. Throws ProblemError unless the tensors fill exactly
  * these bytes, without gaps or overlaps.
  */
 export function readHeader(
@@ -195,7 +195,7 @@ function readPlace(file: string, key: string, entry: unknown): Place {
   return { key, dtype, shape, begin, end };
 }
 
-/** Throws FormatError unless the tensors fill exactly `size` bytes, without gaps or overlaps. */
+/** Throws ProblemError unless the tensors fill exactly `size` bytes, without gaps or overlaps. */
 function checkCover(file: string, places: readonly Place[], size: number): void {
   let covered = 0;
   for (const { key, shape, begin, end } of places.toSorted((a, b) => a.begin - b.begin || a.end - b.end)) {
@@ -249,7 +249,7 @@ const isSizes = (x: unknown): x is number[] =>
   Array.isArray(x) && x.every((n) => typeof n === 'number' && Number.isSafeInteger(n) && n >= 0);
 
 const malformed = (file: string, place: string, got: string, want: string) =>
-  new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
 
 function widened(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
   const out = new Float32Array(buffer.byteLength / format.bytes);

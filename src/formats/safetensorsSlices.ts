@@ -2,13 +2,13 @@ import { SAFETENSORS_FORMATS } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
 import { field, isRecord, readJson } from './jsonFile.ts';
 import type { PackedTensor } from './packedTensor.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { dataStart, LENGTH_BYTES, readHeader } from './safetensors.ts';
 
 const REMEDY = 'Save the model with save_pretrained(folder).';
 
 /**
- * The tensors of a safetensors file by its header, which alone is read. Throws FormatError as `decodeSafetensors` does, and on tensors that
+ * The tensors of a safetensors file by its header, which alone is read. Throws ProblemError as `decodeSafetensors` does, and on tensors that
  * are no F32, F16 or BF16.
  */
 export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<string, PackedTensor>> {
@@ -19,14 +19,14 @@ export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<s
     const format = SAFETENSORS_FORMATS.get(dtype);
     if (format) return [key, { name: key, shape, format, source, begin: start + begin, bytes: end - begin }];
     const want = [...SAFETENSORS_FORMATS.keys()].join(', ');
-    throw new FormatError([{ file: source.name, place: key, got: `type ${dtype}`, want, remedy: REMEDY }]);
+    throw new ProblemError([{ file: source.name, place: key, got: `type ${dtype}`, want, remedy: REMEDY }]);
   });
   return new Map(tensors);
 }
 
 /**
  * The tensors of a model in several files, by its index (`model.safetensors.index.json`). `sourceOf` gives a file of the folder by name, null where there is
- * none. Throws FormatError on an index that names a file or tensor that is not there, or leaves a tensor of a file out.
+ * none. Throws ProblemError on an index that names a file or tensor that is not there, or leaves a tensor of a file out.
  */
 export async function openShards(
   index: string,
@@ -34,7 +34,7 @@ export async function openShards(
   sourceOf: (name: string) => ByteSource | null,
 ): Promise<ReadonlyMap<string, PackedTensor>> {
   const wrong = (place: string, got: string, want: string) =>
-    new FormatError([
+    new ProblemError([
       { file: index, place, got, want, remedy: 'Choose the whole folder, with every file its index names.' },
     ]);
   const read = readJson(index, json);

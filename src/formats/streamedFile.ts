@@ -18,5 +18,5 @@ export interface StreamedTensor {
 export async function announced({ name, bytes, read }: StreamedTensor): Promise<Uint8Array> {
   const found = await read();
   if (found.length === bytes) return found;
-  throw new Error(`${name}: got ${found.length} bytes; want ${bytes}, as its header says.`);
+  throw new Error(`${name}: found ${found.length} bytes, expected ${bytes}, as its header says.`);
 }

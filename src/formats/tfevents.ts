@@ -78,7 +78,7 @@ function field(number: number, bytes: readonly number[]): number[] {
 }
 
 function varint(value: number): number[] {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`got ${value}; want a whole number from 0.`);
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a whole number from 0.`);
   const bytes: number[] = [];
   let rest = value;
   for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);

@@ -1,6 +1,6 @@
 import { Inflate, zipSync, type Zippable } from 'fflate';
 import { crcBy } from './crc.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 
 /** Names and contents of files. */
 export type Files = ReadonlyMap<string, Uint8Array>;
@@ -33,7 +33,7 @@ export function zipOf(files: Files): Uint8Array<ArrayBuffer> {
 
 /**
  * The files of a zip archive; folders are left out, and a folder that all lie in is left off their names. Everything is judged before
- * a byte is inflated. Throws FormatError, with `archive` for its name, where a name leads out of the archive or stands twice, a file is encrypted,
+ * a byte is inflated. Throws ProblemError, with `archive` for its name, where a name leads out of the archive or stands twice, a file is encrypted,
  * packed by another method, cut off or damaged, or where there is more in it than 1 GiB, or than 64 MB and 200 times its own bytes.
  */
 export function filesOfZip(archive: string, bytes: Uint8Array): Files {
@@ -160,7 +160,7 @@ function unpack(archive: string, name: string, content: Uint8Array, size: number
       stream.push(content.subarray(at, at + SLICE), at + SLICE >= content.length);
     }
   } catch (error) {
-    if (error instanceof FormatError) throw error;
+    if (error instanceof ProblemError) throw error;
     throw cutOff(archive, name, `what does not inflate (${error instanceof Error ? error.message : ''})`);
   }
   if (length !== size) throw cutOff(archive, name, `${length} bytes of ${size}`);
@@ -170,7 +170,7 @@ function unpack(archive: string, name: string, content: Uint8Array, size: number
 const crc32 = crcBy(0xedb88320); // IEEE's, reversed
 
 const refused = (file: string, place: string, got: string, want: string, remedy: string) =>
-  new FormatError([{ file, place, got, want, remedy }]);
+  new ProblemError([{ file, place, got, want, remedy }]);
 
 const cutOff = (archive: string, place: string, got: string) =>
   refused(archive, place, got, 'a whole zip archive', 'It may have been cut off or damaged: fetch or save it again.');

@@ -1,5 +1,5 @@
 import { crcBy } from './crc.ts';
-import { FormatError } from './formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { StreamedFile } from './streamedFile.ts';
 
 const SIGNATURE = { entry: 0x04034b50, descriptor: 0x08074b50, directory: 0x02014b50, end: 0x06054b50 };
@@ -15,7 +15,7 @@ const crc32 = crcBy(0xedb88320); // IEEE's, reversed
 
 /**
  * A zip archive of files that are made as it is written, stored as they are: no file need fit in memory, for its checksum follows it (PKWARE's APPNOTE 6.3, data descriptors).
- * Throws FormatError where it would be 4 GB or more; its pieces throw where a file is not as long as it says.
+ * Throws ProblemError where it would be 4 GB or more; its pieces throw where a file is not as long as it says.
  */
 export function zipStream(name: string, files: readonly StreamedFile[]): StreamedFile {
   const entries = files.map((file) => ({ file, name: new TextEncoder().encode(file.name) }));
@@ -25,7 +25,7 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
   );
   if (bytes >= MOST_BYTES) {
     const remedy = 'Write it with smaller numbers, or file by file.';
-    throw new FormatError([{ file: name, place: '', got: `${bytes} bytes`, want: `less than ${MOST_BYTES}`, remedy }]);
+    throw new ProblemError([{ file: name, place: '', got: `${bytes} bytes`, want: `less than ${MOST_BYTES}`, remedy }]);
   }
   const pieces = async function* () {
     const directory: Uint8Array[] = [];
@@ -39,7 +39,7 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
         size += piece.length;
         yield piece;
       }
-      if (size !== file.bytes) throw new Error(`${file.name}: got ${size} bytes; want ${file.bytes}, as it says.`);
+      if (size !== file.bytes) throw new Error(`${file.name}: it gave ${size} bytes, and announced ${file.bytes}.`);
       yield record(SIZE.descriptor, [SIGNATURE.descriptor, 4], [crc, 4], [size, 4], [size, 4]);
       directory.push(
         record(SIZE.directory, [SIGNATURE.directory, 4], [VERSION, 2], [VERSION, 2], [FLAGS, 2], [0, 2], [0, 2], [DAY_1, 2], [crc, 4], [size, 4], [size, 4], [name.length, 2], [0, 12], [at, 4]), // prettier-ignore

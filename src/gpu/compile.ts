@@ -18,7 +18,7 @@ interface Compiler {
 export type CompileProgress = (done: number, total: number) => void;
 
 /**
- * Compiles whatever of `wanted` is not there yet, in parallel, on a software adapter down to what its processor runs. Throws ShaderError.
+ * Compiles whatever of `wanted` is not there yet, in parallel, on a software adapter down to what its processor runs. Throws NoGpuError.
  */
 export async function compile(
   { gpu, pipelines }: Compiler,

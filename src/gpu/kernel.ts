@@ -54,7 +54,7 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
   const all = Array.from(wgsl.matchAll(BINDING)).toSorted(([, a], [, b]) => Number(a) - Number(b));
   for (const [at, [, index, , , variable]] of all.entries()) {
     if (Number(index) !== at)
-      throw new Error(`${name}: @binding numbers must count up from 0; got ${String(index)} at ${String(variable)}.`);
+      throw new Error(`${name}: @binding numbers must count up from 0, but ${String(variable)} has ${String(index)}.`);
   }
   const hasShape = all.at(-1)?.[4] === 'shape';
   const bindings = all.slice(0, -1).map(([, , space, access, variable, type]): Binding => {
@@ -67,7 +67,8 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
     };
   });
   const fields = /struct Shape \{([^}]*)\}/.exec(wgsl)?.[1];
-  if (fields === undefined || !hasShape) throw new Error(`${name}: want a \`struct Shape\` bound last as \`shape\`.`);
+  if (fields === undefined || !hasShape)
+    throw new Error(`${name}: it must bind a \`struct Shape\` last, as \`shape\`.`);
   const got = bindings.map((b) => b.name).join(' ');
   const want = declaration.bind.join(' ');
   if (got !== want) throw new Error(`${name}: the WGSL binds "${got}", the declaration says "${want}".`);

@@ -12,11 +12,6 @@ export interface PipelineEntry {
   pipeline: GPUComputePipeline | null;
 }
 
-/** WGSL that does not compile: the GPU can't be used. The message lists file, line and reason. */
-class ShaderError extends NoGpuError {
-  override readonly name = 'ShaderError';
-}
-
 const byDevice = new WeakMap<GPUDevice, Pipelines>();
 
 /**
@@ -78,7 +73,7 @@ export class Pipelines {
     return layout;
   }
 
-  /** A pipeline for one of the entries. Throws ShaderError. */
+  /** A pipeline for one of the entries. Throws NoGpuError. */
   async make({ kernel, layout, constants, halves, name }: PipelineEntry): Promise<GPUComputePipeline> {
     const device = this.gpu.device;
     let module = this.modules.get(name);
@@ -96,7 +91,7 @@ export class Pipelines {
     } catch (error) {
       const { messages } = await module.getCompilationInfo();
       const lines = Array.from(messages, (m) => `${kernel.name}.wgsl:${m.lineNum}:${m.linePos} ${m.message}`);
-      throw new ShaderError(lines.length > 0 ? lines.join('\n') : `${kernel.name}: ${String(error)}`);
+      throw new NoGpuError(lines.length > 0 ? lines.join('\n') : `${kernel.name}: ${String(error)}`);
     }
   }
 }

@@ -96,11 +96,14 @@ export class Plan {
     const stray = Object.keys(tensors).find((name) => !kernel.bindings.some((b) => b.name === name));
     if (stray)
       throw new Error(
-        `${place}: got a tensor for ${stray}; the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
+        `${place}: there is a tensor for ${stray}, but the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
       );
     const bound = kernel.bindings.map((binding) => {
       const tensor = tensors[binding.name];
-      if (!tensor) throw new Error(`${place}: no tensor for ${binding.name}; got ${Object.keys(tensors).join(', ')}.`);
+      if (!tensor)
+        throw new Error(
+          `${place}: there is no tensor for ${binding.name}. There are ${Object.keys(tensors).join(', ')}.`,
+        );
       if (binding.struct && tensor.bytes < uniformBytes(binding.struct))
         throw new Error(
           `${place}: ${tensor.name} has ${tensor.bytes} bytes; struct ${binding.struct.name} has ${uniformBytes(binding.struct)}.`,
@@ -117,13 +120,13 @@ export class Plan {
     const words = kernel.dims.map((name) => {
       const value = dims[name];
       if (value === undefined)
-        throw new Error(`${place}: shape field ${name} is missing; got ${Object.keys(dims).join(', ')}.`);
+        throw new Error(`${place}: the shape field ${name} is missing. There are ${Object.keys(dims).join(', ')}.`);
       return value;
     });
     const grid = kernel.grid(dims);
     const [x, y = 1, z = 1] = grid;
     if (Math.max(x, y, z) > 65535)
-      throw new Error(`${place}: a grid of ${grid.join('×')} workgroups; want at most 65,535 each way.`);
+      throw new Error(`${place}: a grid of ${grid.join('×')} workgroups is too large: the limit is 65,535 each way.`);
     const entry = pipelines.want(kernel, constants, halvesOf(bound, place));
     gpu.counters.creations++;
     const group = gpu.device.createBindGroup({
@@ -217,7 +220,7 @@ function halvesOf(bound: readonly { readonly binding: Binding; readonly tensor: 
   }
   for (const { binding, tensor } of bound) {
     if (tensor.scalar === 'f32' && binding.alias !== null && halves.has(binding.alias))
-      throw new Error(`${place}: ${tensor.name} holds f32, others of ${binding.alias} halves; want all alike.`);
+      throw new Error(`${place}: ${tensor.name} holds f32, and other tensors of ${binding.alias} hold halves.`);
   }
   return [...halves];
 }

@@ -146,7 +146,7 @@ export function slice(whole: Tensor, name: string, start: number, shape: readonl
   const { scalar } = whole;
   const offset = whole.offset + start * bytesOf(scalar);
   if (offset % OFFSET !== 0)
-    throw new RangeError(`${name}: starts at scalar ${start}; want a multiple of ${OFFSET / bytesOf(scalar)}.`);
+    throw new RangeError(`${name}: starts at scalar ${start}, which is not a multiple of ${OFFSET / bytesOf(scalar)}.`);
   const bytes = bytesIn(shape, scalar);
   if (offset + bytes > whole.offset + whole.bytes) {
     throw new RangeError(`${name}: ${shape.join('×')} from ${start} leaves ${whole.name} (${whole.shape.join('×')}).`);
@@ -166,7 +166,7 @@ export function slice(whole: Tensor, name: string, start: number, shape: readonl
 /** Writes words into a tensor. Throws when they do not fit. */
 export function write(gpu: Gpu, tensor: Tensor, data: Uint32Array | Int32Array | Float32Array, start = 0): void {
   if (start * 4 + data.byteLength > tensor.bytes) {
-    throw new RangeError(`${tensor.name}: got ${data.length} words at ${start}; it holds ${tensor.bytes / 4}.`);
+    throw new RangeError(`${tensor.name}: ${data.length} words at ${start} don’t fit: it holds ${tensor.bytes / 4}.`);
   }
   upload(gpu, tensor.buffer, tensor.offset + start * 4, data);
 }

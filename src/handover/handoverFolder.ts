@@ -1,3 +1,4 @@
+import { ProblemError } from '../base/problem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
@@ -28,31 +29,32 @@ export interface Folder {
   readonly example: string; // a first turn of the first task, by the expert
 }
 
-/** What cannot be handed over: a run beside a checkpoint, one in text, or an environment whose rules only the page knows. */
-export class HandoverError extends Error {
-  constructor({ name }: Pick<ToolEnv, 'name'>, { language, model }: Pick<RunConfig, 'language' | 'model'>) {
-    super(
-      name === YOUR_ENVIRONMENT
-        ? `An environment that you wrote goes to other frameworks with its own file: npm run environment -- FILE.ts --export FOLDER writes it for TRL, verifiers, OpenEnv and verl. Export the run itself as a Hugging Face folder.`
-        : model === 'checkpoint'
-          ? `A run beside a checkpoint cannot be handed over (model: got checkpoint, want sizes): the folder trains a small network that reads words, and this run is adapters (LoRA) of a model of text. Export the run instead: as an adapter it opens in PEFT beside its checkpoint, merged it is a model of its own.`
-          : language === 'text'
-            ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
-            : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
-    );
-  }
+/** Why a run can’t be handed over: a run beside a checkpoint, one in text, or an environment whose rules only the page knows. */
+export function handoverProblem(
+  { name }: Pick<ToolEnv, 'name'>,
+  { language, model }: Pick<RunConfig, 'language' | 'model'>,
+): ProblemError {
+  return new ProblemError(
+    name === YOUR_ENVIRONMENT
+      ? `An environment that you wrote goes to other frameworks with its own file: npm run environment -- FILE.ts --export FOLDER writes it for TRL, verifiers, OpenEnv and verl. Export the run itself as a Hugging Face folder.`
+      : model === 'checkpoint'
+        ? `A run with model=checkpoint can’t be handed over: the folder trains a small network that reads words, and this run trains adapters (LoRA) of a language model. Export the run instead, as an adapter for PEFT or merged into its checkpoint.`
+        : language === 'text'
+          ? `${name} with language=text can’t be handed over: the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
+          : `${name} can’t be handed over: its rules exist only in TypeScript. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+  );
 }
 
-/** Throws HandoverError unless the folder's own rules play the run's tasks as the page does. */
+/** Throws ProblemError unless the folder's own rules play the run's tasks as the page does. */
 export function checkHandover(env: ToolEnv, config: RunConfig): void {
-  if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw new HandoverError(env, config);
+  if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw handoverProblem(env, config);
 }
 
-/** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */
+/** The tasks and rules of a run as data. Throws ProblemError where only the page knows its environment's rules. */
 export function folderOf({ run, env, train, val }: HandedOver): Folder {
   const { config } = run; // a knob that was turned since its last update is none of it yet
   const rules = rulesOf(env, config);
-  if (!rules) throw new HandoverError(env, config);
+  if (!rules) throw handoverProblem(env, config);
   const rows = {
     train: taskRows({ env, config, begin: env.reset }, 'train', train),
     val: taskRows({ env, config, begin: val.begin }, 'val', val.seeds),

@@ -61,7 +61,7 @@ export function taskRows(
   return seeds.map(({ seed, environmentSeed }, index) => {
     const episode = begin(seed, settings, environmentSeed);
     const data = episode.data();
-    if (!data) throw new Error(`taskRows: ${env.name} has no tasks as data; want an environment that is handed over.`);
+    if (!data) throw new Error(`taskRows: ${env.name} has no tasks as data, so it can’t be handed over.`);
     const [, ...prompt] = episode.prompt.map((id) => env.vocabulary[id] ?? ''); // the chat template begins with <bos>
     return {
       data_source: `rollout-playground/${env.name}`,

@@ -1,4 +1,6 @@
 import { isRecord } from '../base/jsonRecord.ts';
+import { ProblemError } from '../base/problem.ts';
+
 /** A file of a model on its hub. */
 export interface HubFile {
   readonly name: string;
@@ -16,11 +18,6 @@ export interface Listing {
   readonly files: readonly HubFile[];
 }
 
-/** What went wrong between the page and a hub, in words for a person. */
-export class HubError extends Error {
-  override readonly name = 'HubError';
-}
-
 /** How the page talks to a hub; its address is an argument. */
 export interface HubAccess {
   readonly hub: string; // its address, without a slash at the end
@@ -33,7 +30,7 @@ const WANTED =
 const MOST_BYTES = 8 * 2 ** 30;
 
 /**
- * Asks a hub what a model's files are, of its newest commit: a few kB. Throws HubError where it cannot be reached, does not know the
+ * Asks a hub what a model's files are, of its newest commit: a few kB. Throws ProblemError where it cannot be reached, does not know the
  * model or keeps it behind a login, or says what cannot be understood.
  */
 export async function listModel(id: string, { hub, fetch: ask }: HubAccess, signal?: AbortSignal): Promise<Listing> {
@@ -47,21 +44,21 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
   if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
   const errorBody: unknown = await response.json().catch(() => null);
   const listing = readListing(id, hub, errorBody);
-  if (!listing) throw new HubError(`${address} did not answer with a list of files. Try again later.`);
+  if (!listing) throw new ProblemError(`${address} did not answer with a list of files. Try again later.`);
   if (!listing.files.some(({ name }) => name.endsWith('.safetensors'))) {
-    throw new HubError(`${hub}/${id} has no safetensors files. Choose another model.`);
+    throw new ProblemError(`${hub}/${id} has no safetensors files. Choose another model.`);
   }
   return listing;
 }
 
 /** What a failed request means. */
-export function unreachable(hub: string, error: unknown): HubError {
+export function unreachable(hub: string, error: unknown): ProblemError {
   const why = error instanceof Error ? error.message : String(error);
-  return new HubError(`${hub} could not be reached (${why}). Check that you are online, and try again.`);
+  return new ProblemError(`${hub} could not be reached (${why}). Check that you are online, and try again.`);
 }
 
 /** What a refused request means. */
-export function refusedBy(status: number, address: string): HubError {
+export function refusedBy(status: number, address: string): ProblemError {
   const why =
     status === 401 || status === 403
       ? 'it needs a login, which this page doesn’t have. Download it with the hub’s own program and drop the folder here.'
@@ -70,7 +67,7 @@ export function refusedBy(status: number, address: string): HubError {
         : status === 429
           ? 'too many requests from here. Wait a few minutes.'
           : 'Try again later.';
-  return new HubError(`${address} answered ${status}: ${why}`);
+  return new ProblemError(`${address} answered ${status}: ${why}`);
 }
 
 function readListing(id: string, hub: string, said: unknown): Listing | null {

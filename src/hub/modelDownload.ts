@@ -1,7 +1,8 @@
 import { sha1 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { type HubAccess, HubError, type HubFile, type Listing, refusedBy, unreachable } from './listing.ts';
+import { type HubAccess, type HubFile, type Listing, refusedBy, unreachable } from './listing.ts';
+import { ProblemError } from '../base/problem.ts';
 
 /** Where a model's files are kept. */
 export interface Shelf {
@@ -25,7 +26,7 @@ export interface Downloading extends HubAccess {
 const PIECE = 1 << 22;
 
 /**
- * Fetches what is not there yet of a model's files and checks each against the hub's sum. Throws HubError where a file cannot be had or is
+ * Fetches what is not there yet of a model's files and checks each against the hub's sum. Throws ProblemError where a file cannot be had or is
  * another than the hub said, then nothing of that file is kept; an AbortError where it was paused.
  */
 export async function download(listing: Listing, downloading: Downloading): Promise<void> {
@@ -73,7 +74,7 @@ async function fetchFile(
       if (have + value.length > file.bytes) {
         await reader.cancel();
         await shelf.drop(file.name);
-        throw new HubError(`${at} sent more than the announced ${file.bytes} bytes. Try again.`);
+        throw new ProblemError(`${at} sent more than the announced ${file.bytes} bytes. Try again.`);
       }
       sum?.update(value);
       await shelf.append(file.name, value);
@@ -82,7 +83,7 @@ async function fetchFile(
     }
   }
   if (have < file.bytes) {
-    throw new HubError(
+    throw new ProblemError(
       `${file.name}: the connection ended after ${have} of ${file.bytes} bytes. Press Resume to continue.`,
     );
   }
@@ -90,7 +91,7 @@ async function fetchFile(
   const want = file.sha256 ?? file.gitSha1;
   if (got !== null && got !== want) {
     await shelf.drop(file.name);
-    throw new HubError(
+    throw new ProblemError(
       `${file.name}: the checksum is ${got}, not ${want ?? 'that of the hub'}. The damaged download was deleted. Download it again.`,
     );
   }

@@ -142,7 +142,7 @@ export function tensorsHash(tensors: readonly Pick<Parameter, 'name'>[], weights
   };
   for (const { name } of tensors) {
     const tensor = weights.get(name);
-    if (!tensor) throw new Error(`weightsHash: no tensor ${name}; want every parameter of the model.`);
+    if (!tensor) throw new Error(`weightsHash: the tensor ${name} is missing. Every parameter of the model is needed.`);
     for (let i = 0; i < name.length; i++) mix(name.charCodeAt(i));
     for (const byte of new Uint8Array(tensor.buffer, tensor.byteOffset, tensor.byteLength)) mix(byte);
   }

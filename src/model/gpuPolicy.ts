@@ -197,7 +197,9 @@ export class GpuPolicy implements Policy {
   /** Logits (B,T,V) of the loaded batch, all legal, index t those that follow token t. Only batches of one micro-batch. For tests. */
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
-      throw new RangeError(`logits: ${this.rows} rows in micro-batches of ${this.tensors.R}; want one.`);
+      throw new RangeError(
+        `logits: ${this.rows} rows are split into micro-batches of ${this.tensors.R}. Use a single micro-batch.`,
+      );
     this.score(1, { reference: false, values: false });
     const [words] = await readOnce(this.gpu, [this.tensors.activations.logits]);
     return new Float32Array(words!.buffer, words?.byteOffset, words?.length);
@@ -210,7 +212,8 @@ export class GpuPolicy implements Policy {
     temperature: number,
   ): void {
     const { capacity } = this.tensors;
-    if (rows.length > capacity) throw new RangeError(`learn: got ${rows.length} rows; this policy holds ${capacity}.`);
+    if (rows.length > capacity)
+      throw new RangeError(`learn: ${rows.length} rows don’t fit: this policy holds ${capacity}.`);
     const words = controlWords(
       this.tensors.control.shape[0]!,
       rows,

@@ -20,7 +20,7 @@ export function mergedSource(
       const tensor = weights.get(name);
       if (tensor?.length === size) return tensor;
       throw new Error(
-        `mergedSource: got ${tensor ? `${tensor.length} numbers of ${name}` : `no ${name}`}; want ${size}. Give every tensor of adapterParameters.`,
+        `mergedSource: ${name} has ${tensor?.length ?? 'no'} numbers and needs ${size}. Give every tensor of adapterParameters.`,
       );
     });
     merged.set(layer.weight, mergedTensor(storedTensor(source, layer.weight), layer, a!, b!, adapterScale(adapters)));

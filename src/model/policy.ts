@@ -1,3 +1,4 @@
+import { ProblemError } from '../base/problem.ts';
 import type { FieldName, RunConfig } from '../config/config.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
@@ -16,15 +17,15 @@ export interface PolicySpec {
   readonly minibatchRows: number; // rows of the usual learn() call: a micro-batch holds no more, so a smaller one wastes nothing
 }
 
-/** A backend that cannot do what was asked; nothing was allocated or changed. */
-export class BackendError extends Error {
-  readonly hint: string; // what to do
+/** A backend that can’t do what was asked; nothing was allocated or changed. A class of its own: another backend is then tried. */
+export class BackendError extends ProblemError {
+  override readonly name = 'BackendError';
+  readonly what: string;
+  readonly remedy: string;
   readonly fields: readonly FieldName[]; // knobs to turn
-  constructor(message: string, hint: string, fields: readonly FieldName[] = []) {
-    super(message);
-    this.name = 'BackendError';
-    this.hint = hint;
-    this.fields = fields;
+  constructor(what: string, remedy: string, fields: readonly FieldName[] = []) {
+    super({ what, remedy });
+    [this.what, this.remedy, this.fields] = [what, remedy, fields];
   }
 }
 
@@ -32,7 +33,7 @@ export class BackendError extends Error {
 export function checkTrainable({ qk_norm }: ModelConfig): void {
   if (!qk_norm) return;
   const message =
-    'The model normalises each head of q and k (Qwen3), through which there are no gradients yet; want a Llama or Qwen2.';
+    'The model normalises each head of q and k (Qwen3), and gradients through that are not available yet.';
   throw new BackendError(message, 'Train a Llama or Qwen2; this model can be read and run.');
 }
 

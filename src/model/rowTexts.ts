@@ -17,7 +17,7 @@ export class RowTexts {
   of(row: number): readonly number[] {
     const text = this.#texts[row];
     if (text) return text;
-    throw new RangeError(`got row ${row}; want 0 to ${this.#texts.length - 1}.`);
+    throw new RangeError(`Row ${row} is out of range: rows go from 0 to ${this.#texts.length - 1}.`);
   }
 
   /** Tokens a row's text has room for. */
@@ -39,7 +39,7 @@ export class RowTexts {
   keep(row: number, count: number): void {
     const text = this.of(row);
     if (!Number.isInteger(count) || count < 1 || count > text.length) {
-      throw new RangeError(`keep: got ${count}; want 1 to ${text.length}, the tokens of row ${row}.`);
+      throw new RangeError(`keep: ${count} tokens can’t be kept, because row ${row} has 1 to ${text.length}.`);
     }
     this.#texts[row]!.length = count;
   }
@@ -49,16 +49,16 @@ export class RowTexts {
     for (const row of rows) {
       if (this.of(row).length === 0) throw new RangeError(`row ${row} has no text; begin it first.`);
     }
-    if (new Set(rows).size < rows.length) throw new RangeError(`got rows ${rows.join(', ')}; want each once.`);
+    if (new Set(rows).size < rows.length) throw new RangeError(`Rows ${rows.join(', ')} name a row twice.`);
   }
 
   /** Texts to begin with: a row for each, none empty. */
   checkBegin(texts: readonly (readonly number[])[]): void {
     if (texts.length > this.#texts.length) {
-      throw new RangeError(`begin: got ${texts.length} texts; want at most ${this.#texts.length}.`);
+      throw new RangeError(`begin: ${texts.length} texts are too many for ${this.#texts.length} rows.`);
     }
     for (const [row, text] of texts.entries()) {
-      if (text.length === 0) throw new RangeError(`begin: the text of row ${row} is empty; want at least one token.`);
+      if (text.length === 0) throw new RangeError(`begin: the text of row ${row} is empty. Give at least one token.`);
       this.#checkFits('begin', row, text.length);
       this.#checkIds('begin', row, text);
     }
@@ -86,14 +86,16 @@ export class RowTexts {
   #checkFits(what: string, row: number, length: number): void {
     if (length <= this.#length) return;
     throw new RangeError(
-      `${what}: row ${row} would have ${length} tokens; want at most ${this.#length}. Keep less of it, or open the model for longer texts.`,
+      `${what}: row ${row} would have ${length} tokens, and at most ${this.#length} fit. Keep less of it, or open the model for longer texts.`,
     );
   }
 
   #checkIds(what: string, row: number, ids: readonly number[]): void {
     for (const id of ids) {
       if (!Number.isInteger(id) || id < 0 || id >= this.#vocabulary) {
-        throw new RangeError(`${what}: got token ${id} for row ${row}; want an id from 0 to ${this.#vocabulary - 1}.`);
+        throw new RangeError(
+          `${what}: token ${id} of row ${row} is out of range: ids go from 0 to ${this.#vocabulary - 1}.`,
+        );
       }
     }
   }

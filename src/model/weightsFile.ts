@@ -15,7 +15,7 @@ export function weightsFileOf(
   const tensors = new Map<string, SafeTensor>();
   for (const { name, shape } of parameters(model)) {
     const values = weights.get(name);
-    if (!values) throw new Error(`weightsFileOf: ${name} is missing; want every parameter of the model.`);
+    if (!values) throw new Error(`weightsFileOf: ${name} is missing. Every parameter of the model is needed.`);
     tensors.set(name, { shape, values });
   }
   return encodeSafetensors(tensors, { format: 'pt', ...metadata });

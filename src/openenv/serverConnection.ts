@@ -16,7 +16,7 @@ export interface SocketPlace {
   readonly after: (ms: number, ring: () => void) => () => void;
 }
 
-/** The connection was lost or could not be made. A later try may succeed. */
+/** The connection was lost or could not be made. A class of its own: a later try may succeed. */
 export class ConnectionLostError extends EnvironmentServerError {}
 
 /**

@@ -38,7 +38,7 @@ export async function branch(
     take,
   }: BranchRequest,
 ): Promise<BatchView> {
-  if (policy.rows !== 1) throw new RangeError(`branch: got a policy of ${policy.rows} rows; want one.`);
+  if (policy.rows !== 1) throw new RangeError(`branch: the policy has ${policy.rows} rows. Use one with a single row.`);
   const { topK, topP, decodeChunk } = config;
   const played = await rollout(
     policy,

@@ -52,7 +52,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     push(row, token, origin) {
       const at = lengths[row] ?? length;
       if (at >= length) {
-        throw new RangeError(`EpisodeRecord.push: row ${row} holds ${at} tokens; want fewer than ${length}.`);
+        throw new RangeError(`EpisodeRecord.push: row ${row} is full: it holds ${at} of ${length} tokens.`);
       }
       const i = row * length + at;
       written.tokens[i] = token;
@@ -85,5 +85,5 @@ export function payLastAction(record: EpisodeRecord, row: number, part: RewardPa
 /** Index in its row of the last token the agent wrote. Throws when there is none. */
 function lastAction({ roles, length, lengths }: EpisodeRecord, row: number): number {
   for (let t = (lengths[row] ?? 0) - 1; t >= 0; t--) if (roles[row * length + t] === Role.action) return t;
-  throw new Error(`lastAction: row ${row} has no action token; want one before a reward is paid.`);
+  throw new Error(`lastAction: row ${row} has no action token that a reward could be paid for.`);
 }

@@ -17,7 +17,7 @@ const MAX_ERROR = 0.2;
 export function nextKlCoef(coef: number, measured: number, target: number, horizon: number, rows: number): number {
   if (!(target > 0) || !(horizon > 0) || !Number.isFinite(measured)) {
     throw new RangeError(
-      `nextKlCoef: got KL ${measured}, target ${target}, horizon ${horizon}; want a finite KL and the others above 0.`,
+      `nextKlCoef: KL is ${measured}, target ${target}, horizon ${horizon}. The KL must be finite and the others above 0.`,
     );
   }
   const error = Math.min(MAX_ERROR, Math.max(-MAX_ERROR, measured / target - 1));

@@ -151,13 +151,13 @@ function sides(pairs: readonly Pair[]): readonly Attempt[] {
 function check({ tokens, roles }: Attempt, { length, model }: Policy): void {
   if (tokens.length === 0 || tokens.length >= length || roles.length !== tokens.length) {
     throw new RangeError(
-      `prefer: got ${tokens.length} tokens, ${roles.length} roles; want as many, 1 to ${length - 1}.`,
+      `prefer: ${tokens.length} tokens come with ${roles.length} roles. Give as many of each, 1 to ${length - 1}.`,
     );
   }
-  if (roles.includes(Role.pad)) throw new RangeError('prefer: got padding in a rollout; want its tokens only.');
+  if (roles.includes(Role.pad)) throw new RangeError('prefer: the rollout contains padding. Give its tokens only.');
   const strange = tokens.find((token) => token < 0 || token >= model.vocab_size);
   if (strange !== undefined) {
-    throw new RangeError(`prefer: got token ${strange}; want ids from 0 to ${model.vocab_size - 1}.`);
+    throw new RangeError(`prefer: token ${strange} is out of range: ids go from 0 to ${model.vocab_size - 1}.`);
   }
 }
 

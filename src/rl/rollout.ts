@@ -40,7 +40,7 @@ export async function rollout(
 ): Promise<Rollouts> {
   const { tasks, groups, settings, begin, timer, chunk, script = [] } = request;
   if (tasks.length > policy.rows) {
-    throw new RangeError(`rollout: got ${tasks.length} tasks; want at most the policy's ${policy.rows} rows.`);
+    throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
   const table = { env, settings, room: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
   const record = episodeRecord(policy.rows, policy.length);

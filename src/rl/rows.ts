@@ -41,7 +41,7 @@ export async function advance(
     for (let at = index * chunk.steps; at < index * chunk.steps + counts[index]!; at++) {
       const token = tokens[at]!;
       if (!stepper.allows(token)) {
-        throw new Error(`rollout: row ${index} drew token ${token}; want one that is legal in its grammar state.`);
+        throw new Error(`rollout: row ${index} drew token ${token}, which is illegal in its grammar state.`);
       }
       stepper.take(token);
       note(row, record, logprobs[at]!, logMass?.[at]);

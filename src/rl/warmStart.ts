@@ -86,7 +86,7 @@ async function* imitationSteps(
   // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
   const shown = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
   const [first] = shown;
-  if (!first) throw new RangeError('warmStart: got no environment; want one or more.');
+  if (!first) throw new RangeError('warmStart: there is no environment.');
   policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
   for (let step = done; step < recipe.steps; step++) {
@@ -101,7 +101,7 @@ async function* imitationSteps(
 
 function checkFinite(steps: readonly StepStats[]): void {
   const broken = steps.find(({ skipped }) => skipped === 'non-finite');
-  if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite; want a lower learning rate.`);
+  if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite. Use a lower learning rate.`);
 }
 
 async function forgetMoments(policy: Policy): Promise<void> {

@@ -1,5 +1,6 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine, extrasOf, flagOrNull, has, numberOrNull, objectsOf, textOf, textOrNull } from './jsonFields.ts';
+import { extrasOf, flagOrNull, has, numberOrNull, objectsOf, textOf, textOrNull } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { isGlued, type Piece, segmentsOf, split } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
@@ -25,7 +26,7 @@ export const agentR1: Format = {
 
 function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const steps = objectsOf(line, 'steps');
-  if (steps.length === 0) throw new BadLine('a trajectory of no steps', 'one step at least');
+  if (steps.length === 0) throw new ProblemError({ got: 'a trajectory of no steps', want: 'one step at least' });
   const pieces: Piece[] = [];
   const begun = textOf(steps[0]!, 'input');
   const glued = isGlued(begun, pattern);

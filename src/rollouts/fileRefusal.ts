@@ -1,4 +1,7 @@
-import { BadLine } from './jsonFields.ts';
+import type { Problem } from '../base/problem.ts';
+
+/** What is wrong in a file; the line is null where it is the file as a whole. */
+export type LineProblem = Required<Pick<Problem, 'file' | 'line' | 'got' | 'want'>>;
 
 const WANT = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
 
@@ -15,13 +18,13 @@ const STRANGERS: readonly { readonly bytes: readonly number[]; readonly got: str
 ];
 
 /** The reason why a file with this beginning is not read, or null if it may hold rollouts. */
-export function refusalOf(head: Uint8Array, size: number): BadLine | null {
-  if (size === 0) return new BadLine('an empty file', WANT);
+export function refusalOf(head: Uint8Array, size: number): Pick<LineProblem, 'got' | 'want'> | null {
+  if (size === 0) return { got: 'an empty file', want: WANT };
   const stranger = STRANGERS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
-  if (stranger) return new BadLine(stranger.got, stranger.want);
+  if (stranger) return stranger;
   const zeros = head.filter((byte) => byte === 0).length;
   if (zeros > 0 && String.fromCharCode(...head.subarray(0, 4)) !== 'PAR1') {
-    return new BadLine('bytes that are no text (UTF-16, or a binary file)', WANT);
+    return { got: 'bytes that are no text (UTF-16, or a binary file)', want: WANT };
   }
   return null;
 }

@@ -1,20 +1,8 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { decimal } from '../base/decimal.ts';
+import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { unwrapped } from './pythonJson.ts';
-
-/** A line that cannot be read: what was found and what a reader wants. */
-export class BadLine extends Error {
-  readonly got: string;
-  readonly want: string;
-
-  /** `got` and `want` complete the sentence “got …; want …”. */
-  constructor(got: string, want: string) {
-    super(`got ${got}; want ${want}`);
-    this.got = got;
-    this.want = want;
-  }
-}
 
 const MOST_EXTRAS = 100;
 const LONGEST_EXTRA = 2000; // characters
@@ -47,10 +35,10 @@ export function keysText(of: JsonRecord): string {
   return `the keys ${first.join(', ')}${keys.length > first.length ? ` and ${keys.length - first.length} more` : ''}`;
 }
 
-/** The text of a key. Throws BadLine where it is no text. */
+/** The text of a key. Throws ProblemError where it is no text. */
 export function textOf(of: JsonRecord, key: string): string {
   const value = single(field(of, key));
-  if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text');
+  if (typeof value !== 'string') throw new ProblemError({ got: `${shown(value)} for ${key}`, want: 'a text' });
   return value;
 }
 
@@ -86,41 +74,46 @@ export function single(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** An object, also as a text of JSON, or an empty one if there is none. Throws BadLine on anything else. */
+/** An object, also as a text of JSON, or an empty one if there is none. Throws ProblemError on anything else. */
 export function objectOf(of: JsonRecord, key: string): JsonRecord {
   const value = unwrapped(field(of, key)) ?? {};
-  if (!isRecord(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
+  if (!isRecord(value)) throw new ProblemError({ got: `${shown(value)} for ${key}`, want: 'an object' });
   return value;
 }
 
-/** A list of objects, also as a text of JSON or of such texts, empty if there is none. Throws BadLine on anything else. */
+/** A list of objects, also as a text of JSON or of such texts, empty if there is none. Throws ProblemError on anything else. */
 export function objectsOf(of: JsonRecord, key: string): readonly JsonRecord[] {
   const list: unknown = unwrapped(field(of, key)) ?? [];
-  if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of objects');
+  if (!Array.isArray(list)) throw new ProblemError({ got: `${shown(list)} for ${key}`, want: 'a list of objects' });
   return list.map((written: unknown, i) => {
     const entry = unwrapped(written);
-    if (!isRecord(entry)) throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'an object');
+    if (!isRecord(entry))
+      throw new ProblemError({ got: `${shown(entry)} in ${key}, entry ${i + 1}`, want: 'an object' });
     return entry;
   });
 }
 
-/** A list of numbers; null if there is none. An entry that is null stays null. Throws BadLine on anything else, or on another length. */
+/** A list of numbers; null if there is none. An entry that is null stays null. Throws ProblemError on anything else, or on another length. */
 export function numbersOrNull(of: JsonRecord, key: string, length?: number): (number | null)[] | null {
   const list = field(of, key);
   if (list === undefined) return null;
-  if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of numbers');
+  if (!Array.isArray(list)) throw new ProblemError({ got: `${shown(list)} for ${key}`, want: 'a list of numbers' });
   if (length !== undefined && list.length !== length) {
-    throw new BadLine(`${list.length} entries in ${key}`, `${length}, one for each token it speaks of`);
+    throw new ProblemError({
+      got: `${list.length} entries in ${key}`,
+      want: `${length}, one for each token it speaks of`,
+    });
   }
   return list.map((entry: unknown, i) => {
     if (entry === null) return null;
     if (typeof entry === 'boolean') return Number(entry);
-    if (typeof entry !== 'number') throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'a number');
+    if (typeof entry !== 'number')
+      throw new ProblemError({ got: `${shown(entry)} in ${key}, entry ${i + 1}`, want: 'a number' });
     return entry;
   });
 }
 
-/** A list of token ids; null if there is none. Throws BadLine on anything that is no whole number from 0. */
+/** A list of token ids; null if there is none. Throws ProblemError on anything that is no whole number from 0. */
 export function idsOrNull(of: JsonRecord, key: string): number[] | null {
   const list = numbersOrNull(of, key);
   return list?.map((id, i) => wholeId(id, key, i)) ?? null;
@@ -128,7 +121,7 @@ export function idsOrNull(of: JsonRecord, key: string): number[] | null {
 
 function wholeId(id: number | null, key: string, i: number): number {
   if (id !== null && Number.isSafeInteger(id) && id >= 0) return id;
-  throw new BadLine(`${shown(id)} in ${key}, entry ${i + 1}`, 'a token id: a whole number from 0');
+  throw new ProblemError({ got: `${shown(id)} in ${key}, entry ${i + 1}`, want: 'a token id: a whole number from 0' });
 }
 
 /** How a fact of a line is read; null: it is not there, or cannot be understood. */

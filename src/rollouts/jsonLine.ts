@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine, shown } from './jsonFields.ts';
+import { shown } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import { type PythonJson, readPythonJson } from './pythonJson.ts';
 
 /** A line's object, and how many of its numbers were NaN or infinite: they are read as absent. */
@@ -11,21 +12,21 @@ export interface ParsedLine {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const AROUND = 24; // characters shown around a fault
 
-/** Reads a line of JSON Lines. Throws BadLine: no UTF-8, no JSON, no object. */
+/** Reads a line of JSON Lines. Throws ProblemError: no UTF-8, no JSON, no object. */
 export function parseLine(bytes: Uint8Array): ParsedLine {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    throw new BadLine(
-      'bytes that are no UTF-8 (Latin-1 or Windows-1252, perhaps)',
-      'UTF-8: save the file in that encoding',
-    );
+    throw new ProblemError({
+      got: 'bytes that are no UTF-8 (Latin-1 or Windows-1252, perhaps)',
+      want: 'UTF-8: save the file in that encoding',
+    });
   }
   const { value, nonFinite } = parse(text);
   if (!isRecord(value)) {
     const whole = Array.isArray(value) ? '; a file that is one list has to be written a line each' : '';
-    throw new BadLine(shown(value), `an object, one a line${whole}`);
+    throw new ProblemError({ got: shown(value), want: `an object, one a line${whole}` });
   }
   return { line: value, nonFinite };
 }
@@ -34,7 +35,7 @@ function parse(text: string): PythonJson {
   try {
     return readPythonJson(text);
   } catch (error) {
-    throw new BadLine(`no JSON${place(error, text)}`, 'one JSON object on a line of its own');
+    throw new ProblemError({ got: `no JSON${place(error, text)}`, want: 'one JSON object on a line of its own' });
   }
 }
 

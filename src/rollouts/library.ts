@@ -3,27 +3,19 @@ import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { formatOf } from './rolloutFormats.ts';
 import { parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
-import { refusalOf, runOfPath, stepOfPath } from './fileRefusal.ts';
+import { type LineProblem, refusalOf, runOfPath, stepOfPath } from './fileRefusal.ts';
 
 /** A file to read, with the path it has in the folder it was given in. */
 export interface NamedFile {
   readonly path: string;
   readonly file: Slices;
-}
-
-/** What is wrong at a place of a file, as a sentence in parts; line 0 is the file as a whole. */
-export interface Problem {
-  readonly file: string;
-  readonly line: number;
-  readonly got: string;
-  readonly want: string;
 }
 
 /** What is known of a file by now. */
@@ -41,7 +33,7 @@ export interface FileReport {
 export interface Opened {
   readonly block: Columns;
   readonly groups: readonly string[]; // names of groups, after those that are known
-  readonly problems: readonly Problem[];
+  readonly problems: readonly LineProblem[];
   readonly files: readonly FileReport[]; // all so far
   readonly bytes: number; // read
   readonly of: number; // bytes there are
@@ -90,11 +82,11 @@ export class Library {
     }
   }
 
-  /** A rollout, read again from its place. Throws BadLine where it cannot be read any more. */
+  /** A rollout, read again from its place. Throws ProblemError where it cannot be read any more. */
   async read(row: number, pattern: SplitPattern): Promise<RolloutRecord> {
     const { file: index, offset, length, part } = this.#locations.at(row);
     const open = this.#files[index];
-    if (!open) throw new BadLine(`rollout ${row}`, `one of 0 to ${this.rows - 1}`);
+    if (!open) throw new ProblemError({ got: `rollout ${row}`, want: `one of 0 to ${this.rows - 1}` });
     if (open.parquet) {
       const [line] = await open.parquet.read(offset, offset + 1);
       return recordOf(open, line ?? {}, part, contextOf(pattern, open.parquet));
@@ -119,7 +111,7 @@ export class Library {
       const line = lines ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
       if (line === null || literal.every((part) => line.includes(part))) {
         const record = await this.read(row, pattern).catch((error: unknown) => {
-          if (error instanceof BadLine) return null; // a line that has changed says nothing
+          if (error instanceof ProblemError) return null; // a line that has changed says nothing
           throw error;
         });
         if (record && says(record, wanted)) found.push(row);
@@ -150,18 +142,18 @@ export class Library {
     try {
       const head = new Uint8Array(await open.file.slice(0, Math.min(open.file.size, 16)).arrayBuffer());
       const refusal = refusalOf(head, open.file.size);
-      if (refusal) yield { ...this.#nothing(), problems: this.#tell(open, 0, refusal), bytes: open.file.size };
+      if (refusal) yield { ...this.#nothing(), problems: this.#tell(open, null, refusal), bytes: open.file.size };
       else if (isParquet(head)) yield* this.#readParquet(open, pattern);
       else yield* this.#readLines(open, pattern);
       if (open.report.rollouts === 0 && !refusal && open.report.badLines === 0) {
         const nothing = { got: 'no rollout', want: 'a line or a row for each' };
-        yield { ...this.#nothing(), problems: this.#tell(open, 0, nothing), bytes: open.file.size };
+        yield { ...this.#nothing(), problems: this.#tell(open, null, nothing), bytes: open.file.size };
       }
     } catch (error) {
       // a file that cannot be read any more: removed, or changed on the disk
       yield {
         ...this.#nothing(),
-        problems: this.#tell(open, 0, badLine(error, 'a file that can be read')),
+        problems: this.#tell(open, null, badLine(error, 'a file that can be read')),
         bytes: open.file.size,
       };
     }
@@ -171,7 +163,7 @@ export class Library {
     let tries = 0;
     for await (const lines of linesOf(open.file)) {
       const taken: Taken[] = [];
-      const problems: Problem[] = [];
+      const problems: LineProblem[] = [];
       for (const line of lines) {
         try {
           taken.push(...this.#take(open, line, pattern));
@@ -185,11 +177,11 @@ export class Library {
       const end = lines.at(-1);
       yield { ...this.#note(taken), problems, bytes: end ? end.offset + end.length : 0 };
       if (!open.format && tries >= MOST_TRIES) {
-        const given = new BadLine(
-          `no rollout in its first ${tries} lines`,
-          'JSON Lines of a format that is known; the rest was not read',
-        );
-        yield { ...this.#nothing(), problems: this.#tell(open, 0, given), bytes: open.file.size };
+        const given = {
+          got: `no rollout in its first ${tries} lines`,
+          want: 'JSON Lines of a format that is known; the rest was not read',
+        };
+        yield { ...this.#nothing(), problems: this.#tell(open, null, given), bytes: open.file.size };
         return;
       }
     }
@@ -198,7 +190,7 @@ export class Library {
   #take(open: OpenFile, line: FileLine, pattern: SplitPattern): Taken[] {
     if (!line.bytes) {
       const most = MOST_LINE_BYTES / 2 ** 20;
-      throw new BadLine(`a line of ${(line.length / 2 ** 20).toFixed(0)} MB`, `${most} MB at most`);
+      throw new ProblemError({ got: `a line of ${(line.length / 2 ** 20).toFixed(0)} MB`, want: `${most} MB at most` });
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
     const taken = this.#takeObject(open, object, line, contextOf(pattern));
@@ -235,7 +227,7 @@ export class Library {
     const context = contextOf(pattern, parquet);
     for (const [from, to] of parquet.blocks) {
       const taken: Taken[] = [];
-      const problems: Problem[] = [];
+      const problems: LineProblem[] = [];
       const rows = await parquet.read(from, to);
       rows.forEach((row, i) => {
         try {
@@ -269,8 +261,8 @@ export class Library {
     return { block: columnsOf([], () => -1), groups: [] };
   }
 
-  #tell(open: OpenFile, line: number, { got, want }: Pick<BadLine, 'got' | 'want'>): Problem[] {
-    open.report = { ...open.report, badLines: open.report.badLines + Number(line > 0) };
+  #tell(open: OpenFile, line: number | null, { got, want }: Found): LineProblem[] {
+    open.report = { ...open.report, badLines: open.report.badLines + Number(line !== null) };
     return ++this.#told > MOST_PROBLEMS ? [] : [{ file: visible(open.path), line, got, want }];
   }
 }
@@ -298,10 +290,14 @@ function contextOf(pattern: SplitPattern, parquet: ParquetRows | null = null): R
 }
 const NONE: ReadonlySet<string> = new Set();
 
-/** The rollout of a line or a row that was read before. Throws BadLine where it has changed. */
+/** The rollout of a line or a row that was read before. Throws ProblemError where it has changed. */
 function recordOf(open: OpenFile, line: JsonRecord, part: number, context: ReadingContext): RolloutRecord {
   const record = open.format?.read(line, context)[part];
-  if (!record) throw new BadLine(`a file that has changed`, 'the file as it was when it was opened: open it again');
+  if (!record)
+    throw new ProblemError({
+      got: `a file that has changed`,
+      want: 'the file as it was when it was opened: open it again',
+    });
   return withStep(record, open.path);
 }
 
@@ -310,14 +306,17 @@ function withStep(record: RolloutRecord, path: string): RolloutRecord {
   return record.step === null ? { ...record, step: stepOfPath(path) } : record;
 }
 
-function badLine(error: unknown, want: string): Pick<BadLine, 'got' | 'want'> {
-  if (error instanceof BadLine) return error;
+type Found = Pick<LineProblem, 'got' | 'want'>;
+
+function badLine(error: unknown, want: string): Found {
+  const [problem] = error instanceof ProblemError ? error.problems : [];
+  if (problem) return problem;
   // no reader means to throw anything else; what it stumbled over is told, and the next line read
   return { got: `what no reader can take (${error instanceof Error ? error.message : String(error)})`, want };
 }
 
 /** What is said of a last line that cannot be read and that nothing ends. */
-function cutOff(error: unknown): Pick<BadLine, 'got' | 'want'> {
+function cutOff(error: unknown): Found {
   const { got, want } = badLine(error, 'a rollout');
   return { got: `${got}, where the file ends: its last line is cut off, perhaps`, want: `${want}, and a line’s end` };
 }

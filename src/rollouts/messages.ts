@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine, field, has, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
+import { field, has, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import { type Piece, type SplitPattern, splitByTags } from './splitPattern.ts';
 import { unwrapped } from './pythonJson.ts';
 import type { SegmentRole } from './rolloutRecord.ts';
@@ -43,11 +44,12 @@ export function piecesOfMessages(messages: readonly JsonRecord[], pattern: Split
   });
 }
 
-/** The pieces of one chat message. Throws BadLine for an unknown role. */
+/** The pieces of one chat message. Throws ProblemError for an unknown role. */
 export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, spoken: boolean): Piece[] {
   const named = textOrNull(message, 'role') ?? '';
   const known = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;
-  if (!known) throw new BadLine(`the role ${shown(named)}`, `one of ${Object.keys(ROLES).join(', ')}`);
+  if (!known)
+    throw new ProblemError({ got: `the role ${shown(named)}`, want: `one of ${Object.keys(ROLES).join(', ')}` });
   const role = known === 'prompt' && spoken ? 'observation' : known;
   const content = contentText(field(message, 'content'));
   if (role !== 'action') return content === '' ? [] : [{ role, kind: role, text: content }];
@@ -76,7 +78,8 @@ export function callsOf(message: JsonRecord): readonly Call[] {
     const call = unwrapped(written);
     if (call === null) return [];
     if (typeof call === 'string') return [{ name: 'call', args: call }];
-    if (!isRecord(call)) throw new BadLine(`${shown(call)} in tool_calls`, 'a call: an object with a name');
+    if (!isRecord(call))
+      throw new ProblemError({ got: `${shown(call)} in tool_calls`, want: 'a call: an object with a name' });
     const inner = unwrapped(field(call, 'function'));
     const from = isRecord(inner) ? inner : call;
     const args = field(from, 'arguments') ?? '';
@@ -122,11 +125,12 @@ function withoutBlanks(text: string): string {
 function contentText(content: unknown): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) throw new BadLine(`${shown(content)} for content`, 'a text or a list of parts');
+  if (!Array.isArray(content))
+    throw new ProblemError({ got: `${shown(content)} for content`, want: 'a text or a list of parts' });
   return content
     .map((part: unknown) => {
       if (typeof part === 'string') return part;
-      if (!isRecord(part)) throw new BadLine(`${shown(part)} in content`, 'a part with a type');
+      if (!isRecord(part)) throw new ProblemError({ got: `${shown(part)} in content`, want: 'a part with a type' });
       return textOrNull(part, 'text') ?? `[${textOrNull(part, 'type') ?? 'part'}]`;
     })
     .join('\n');

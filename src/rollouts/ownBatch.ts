@@ -18,7 +18,7 @@ const SCORE_KEYS: Readonly<Record<ScoreName, string>> = {
 
 /**
  * A line of this project's own format as the batch of one row that it was written from, so that panels show of a file what they show
- * of a run. Its episode is not in it: the words of the line have their names already. Throws BadLine on a list that is none.
+ * of a run. Its episode is not in it: the words of the line have their names already. Throws ProblemError on a list that is none.
  */
 export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatch {
   const length = ids.length;

@@ -1,6 +1,5 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import {
-  BadLine,
   extrasOf,
   field,
   flagOrNull,
@@ -12,6 +11,7 @@ import {
   shown,
   textOrNull,
 } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format } from './rolloutFormat.ts';
 import { type RewardPart, REWARD_PARTS } from '../domain/episode.ts';
 import { kindsOf, turnsOf, type WrittenBy } from '../domain/tokenSpans.ts';
@@ -85,12 +85,12 @@ export const own: Format = {
 
 function readOwn(line: JsonRecord): RolloutRecord {
   const version = numberOrNull(line, 'version');
-  if (version !== OWN_VERSION) throw new BadLine(`version ${version}`, `version ${OWN_VERSION}`);
+  if (version !== OWN_VERSION) throw new ProblemError({ got: `version ${version}`, want: `version ${OWN_VERSION}` });
   const ids = idsOrNull(line, 'tokens');
-  if (!ids) throw new BadLine('no tokens', 'a list of token ids');
+  if (!ids) throw new ProblemError({ got: 'no tokens', want: 'a list of token ids' });
   const list = (key: string) => {
     const numbers = numbersOrNull(line, key, ids.length);
-    if (!numbers) throw new BadLine(`no ${key}`, 'a list with an entry for each token');
+    if (!numbers) throw new ProblemError({ got: `no ${key}`, want: 'a list with an entry for each token' });
     return numbers.map((number) => number ?? 0);
   };
   const roles = list('roles');
@@ -144,10 +144,11 @@ function speaks(
 function wordsOf(line: JsonRecord, length: number): string[] {
   const list = field(line, 'words');
   if (!Array.isArray(list) || list.length !== length) {
-    throw new BadLine(`${shown(list)} for words`, `a list of ${length}, one for each token`);
+    throw new ProblemError({ got: `${shown(list)} for words`, want: `a list of ${length}, one for each token` });
   }
   return list.map((word: unknown, i) => {
-    if (typeof word !== 'string') throw new BadLine(`${shown(word)} in words, entry ${i + 1}`, 'a word');
+    if (typeof word !== 'string')
+      throw new ProblemError({ got: `${shown(word)} in words, entry ${i + 1}`, want: 'a word' });
     return word;
   });
 }

@@ -1,5 +1,6 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine, extrasOf, has, idsOrNull, numberOrNull, numbersOrNull, textOrNull } from './jsonFields.ts';
+import { extrasOf, has, idsOrNull, numberOrNull, numbersOrNull, textOrNull } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format } from './rolloutFormat.ts';
 import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
@@ -33,7 +34,7 @@ export const primeRl: Format = {
 
 function readSequence(line: JsonRecord): RolloutRecord {
   const ids = idsOrNull(line, 'token_ids');
-  if (!ids) throw new BadLine('no token_ids', 'a list of ids');
+  if (!ids) throw new ProblemError({ got: 'no token_ids', want: 'a list of ids' });
   const channels = Object.entries(CHANNELS).flatMap(([key, channel]) => {
     const values = numbersOrNull(line, key, ids.length);
     return values ? [[channel, values] as const] : [];

@@ -15,6 +15,6 @@ export interface Format {
   readonly keys: string; // what a line has, in words
   /** Whether a line is of this format, by the keys that it has: their values may be null in any line. */
   readonly recognises: (line: JsonRecord) => boolean;
-  /** The rollouts of a line. Throws BadLine. */
+  /** The rollouts of a line. Throws ProblemError. */
   readonly read: (line: JsonRecord, context: ReadingContext) => readonly RolloutRecord[];
 }

@@ -1,6 +1,7 @@
 import { agentR1 } from './agentR1.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { BadLine, keysText } from './jsonFields.ts';
+import { keysText } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format } from './rolloutFormat.ts';
 import { own } from './ownFormat.ts';
 import { primeRl } from './primeRl.ts';
@@ -13,10 +14,10 @@ import { verl } from './verl.ts';
 /** The formats that are read, as JSON Lines or as the rows of a Parquet file; the first that recognises a file's first good line reads all of it. */
 export const FORMATS: readonly Format[] = [own, verifiers, agentR1, ragen, primeRl, verl, trl, verifiersResults];
 
-/** The format a line is of. Throws BadLine where it is of none. */
+/** The format a line is of. Throws ProblemError where it is of none. */
 export function formatOf(line: JsonRecord): Format {
   const found = FORMATS.find((format) => format.recognises(line));
   if (found) return found;
   const known = FORMATS.map(({ label, keys }) => `${label} (${keys})`).join(', ');
-  throw new BadLine(`an object with ${keysText(line)}`, `a rollout of one of these: ${known}`);
+  throw new ProblemError({ got: `an object with ${keysText(line)}`, want: `a rollout of one of these: ${known}` });
 }

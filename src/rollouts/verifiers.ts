@@ -1,6 +1,5 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import {
-  BadLine,
   extrasOf,
   field,
   flagOrNull,
@@ -12,6 +11,7 @@ import {
   objectsOf,
   textOrNull,
 } from './jsonFields.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
 import { callsOf, piecesOfMessage, spokenBy } from './messages.ts';
 import { type Piece, segmentsOf } from './splitPattern.ts';
@@ -94,7 +94,8 @@ function readRewards(trace: JsonRecord): (readonly [string, number])[] | null {
   const parts = Object.keys(rewards).flatMap((name) => {
     const reward = field(rewards, name);
     if (reward === undefined) return [];
-    if (!isRecord(reward)) throw new BadLine('a reward that is no object', '{"score": number, "weight": number}');
+    if (!isRecord(reward))
+      throw new ProblemError({ got: 'a reward that is no object', want: '{"score": number, "weight": number}' });
     const score = numberOrNull(reward, 'score');
     return score === null ? [] : [[name, score * (numberOrNull(reward, 'weight') ?? 1)] as const];
   });
@@ -105,7 +106,10 @@ function parentOf(node: JsonRecord, at: number): number | null {
   const parent = numberOrNull(node, 'parent');
   // a parent stands before its children: no walk is endless
   if (parent !== null && !(Number.isInteger(parent) && parent >= 0 && parent < at)) {
-    throw new BadLine(`the parent ${parent} of node ${at}`, `a node before it, 0 to ${at - 1}, or none`);
+    throw new ProblemError({
+      got: `the parent ${parent} of node ${at}`,
+      want: `a node before it, 0 to ${at - 1}, or none`,
+    });
   }
   return parent;
 }
@@ -183,7 +187,7 @@ interface NodeTokens {
   readonly channels: Readonly<Partial<Record<TokenChannel, readonly (number | null)[]>>>;
 }
 
-/** The tokens a node adds. Throws BadLine where a list has another length than verifiers asks for. */
+/** The tokens a node adds. Throws ProblemError where a list has another length than verifiers asks for. */
 function readNode(node: JsonRecord): NodeTokens {
   const ids = idsOrNull(node, 'token_ids') ?? [];
   const given = numbersOrNull(node, 'mask');
@@ -195,7 +199,10 @@ function readNode(node: JsonRecord): NodeTokens {
     const list = numbersOrNull(node, key);
     if (!list || list.length === 0) continue;
     if (list.length !== count)
-      throw new BadLine(`${list.length} entries in ${key}`, `${count}, one for each token that mask names`);
+      throw new ProblemError({
+        got: `${list.length} entries in ${key}`,
+        want: `${count}, one for each token that mask names`,
+      });
     let next = 0;
     channels[SAMPLED[key]] = (mask ?? []).map((entry) => (entry === 1 ? (list[next++] ?? null) : null));
   }

@@ -1,7 +1,8 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
@@ -122,8 +123,8 @@ function isFinite(values: Float32Array | Int32Array | Uint8Array): boolean {
   return zero === 0;
 }
 
-/** A save that cannot be gone on with; the message says what is wrong with it. */
-export class CheckpointError extends Error {
+/** A save that can’t be continued. A class of its own: the page then offers a new run. */
+export class CheckpointError extends ProblemError {
   override readonly name = 'CheckpointError';
 }
 
@@ -190,8 +191,7 @@ function readConfig(value: unknown): RunConfig {
   try {
     return parseConfig(asRecord(value, 'its knobs'));
   } catch (error) {
-    if (error instanceof ConfigError)
-      throw new CheckpointError(`Its knobs: ${error.problems.map(problemText).join(' ')}`);
+    if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.message}`);
     throw error;
   }
 }
@@ -278,7 +278,7 @@ function readTrack(value: unknown): TrackMemory {
 
 function asRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null)
-    throw new CheckpointError(`${what}: got ${String(value)}, want fields.`);
+    throw new CheckpointError({ place: what, got: String(value), want: 'an object' });
   return value as Readonly<Record<string, unknown>>;
 }
 

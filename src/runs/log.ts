@@ -1,10 +1,12 @@
 import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import type { HealthState } from '../domain/health.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { byUpdate } from './byUpdate.ts';
-import { fieldOf, readManifest, StoredRunError } from './manifest.ts';
+import { CheckpointError } from './checkpoint.ts';
+import { fieldOf, readManifest } from './manifest.ts';
 import { bareRun, type HealthAt, type Run } from './run.ts';
 import { measure } from './runLog.ts';
 import type { Series } from './series.ts';
@@ -12,11 +14,6 @@ import type { Series } from './series.ts';
 const VERSION = 1;
 const STATES = ['ok', 'watch', 'trap'] as const satisfies readonly HealthState[];
 const MOST_UPDATES = 2 ** 32 - 1; // they are held in 32 bits
-
-/** A log that cannot be read; the message says which line, what was got, what is wanted and what to do. */
-export class LogError extends Error {
-  override readonly name = 'LogError';
-}
 
 /**
  * The line that a log begins with: the manifest, without numbers of runs in the browser, and what the monitor said. `beside` are fields for
@@ -52,7 +49,7 @@ export interface LogFile {
 /**
  * The run that a log tells of: lines of JSON as `npm run train -- --json` prints them, or metrics.jsonl of a saved folder, which says
  * nothing of knobs: it is then known by its file. Lines of another kind are passed over, so is a last line that was cut off.
- * Throws LogError with the line that is wrong.
+ * Throws ProblemError with the line that is wrong.
  */
 export function readLog(text: string, { name, written, run: beside }: LogFile): Run {
   const lines = text.split('\n');
@@ -64,7 +61,7 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
     const fields = fieldsOf(line);
     const at = `line ${i + 1}`;
     if (!fields && i === lines.length - 1 && last >= 0) break; // what wrote it was ended, or is still at it
-    if (!fields) throw odd(at, visible(line), 'a JSON object', WHOLE);
+    if (!fields) throw odd(at, line, 'a JSON object', WHOLE);
     const { kind = 'update', update } = fields;
     if (kind === 'run') {
       if ((run && beside === undefined) || last >= 0)
@@ -75,7 +72,7 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
     if (!isCount(update) || update <= last || update > MOST_UPDATES) {
       throw odd(
         at,
-        `update ${update === undefined ? 'nothing' : visible(JSON.stringify(update))} after ${last}`,
+        `update ${update === undefined ? 'nothing' : JSON.stringify(update)} after ${last}`,
         'updates that rise',
         WHOLE,
       );
@@ -109,7 +106,7 @@ function readHead(at: string, value: unknown): Run {
       health: fieldOf(whole, 'health', areStates, 'pairs of an update and a state').map(healthAt),
     });
   } catch (error) {
-    if (error instanceof StoredRunError) throw new LogError(`${at}: ${visible(error.message, 400)} ${WHOLE}`);
+    if (error instanceof CheckpointError) throw new ProblemError(`${at}: ${visible(error.message, 400)} ${WHOLE}`);
     throw error;
   }
 }
@@ -132,7 +129,7 @@ function metricsOf(at: string, fields: JsonRecord): Metrics {
   for (const [name, value] of known) {
     // JSON has no other way to write a number that is not finite
     if (value !== null && typeof value !== 'number')
-      throw odd(`${at}: ${name}`, visible(JSON.stringify(value)), 'a number', WHOLE);
+      throw odd(`${at}: ${name}`, JSON.stringify(value), 'a number', WHOLE);
   }
   return Object.fromEntries(known.filter(([, value]) => value !== null));
 }
@@ -146,6 +143,6 @@ function fieldsOf(line: string): JsonRecord | null {
   }
 }
 
-function odd(at: string, got: string, want: string, remedy: string): LogError {
-  return new LogError(`${at}: got ${got}; want ${want}. ${remedy}`);
+function odd(at: string, got: string, want: string, remedy: string): ProblemError {
+  return new ProblemError({ place: at, got, want, remedy });
 }

@@ -5,40 +5,20 @@ import { type Change, isChange, withCurrentKnobs } from './change.ts';
 import { CheckpointError } from './checkpoint.ts';
 import { type Manifest, readNames } from './run.ts';
 
-/** What is wrong with a part of a stored run. */
-interface Unreadable {
-  readonly part?: 'manifest' | 'texts';
-  readonly place: string; // in that part
-  readonly got: string;
-  readonly want: string;
-}
-
-/** A part of a stored run that can't be read. The message is a sentence for people. */
-export class StoredRunError extends CheckpointError implements Unreadable {
-  readonly part: NonNullable<Unreadable['part']>;
-  readonly place: string;
-  readonly got: string;
-  readonly want: string;
-  constructor({ part = 'manifest', place, got, want }: Unreadable, message?: string) {
-    super(message ?? `${place === '' ? 'The manifest' : `“${place}”`} can’t be read: it is ${got}, not ${want}.`);
-    [this.part, this.place, this.got, this.want] = [part, place, got, want];
-  }
-}
-
-/** A value as an object. Throws StoredRunError with its place in the manifest. */
+/** A value as an object. Throws CheckpointError with its place in the manifest. */
 export function recordAt(place: string, value: unknown): JsonRecord {
   if (isRecord(value)) return value;
-  throw new StoredRunError({ place, got: shown(value), want: 'an object' });
+  throw new CheckpointError({ place, got: shown(value), want: 'an object' });
 }
 
-/** The field of `run` with this name, if `is` accepts it. Throws StoredRunError. */
+/** The field of `run` with this name, if `is` accepts it. Throws CheckpointError. */
 export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) => value is T, want: string): T {
   const value = run[name];
   if (is(value)) return value;
-  throw new StoredRunError({ place: `run.${name}`, got: shown(value), want });
+  throw new CheckpointError({ place: `run.${name}`, got: shown(value), want });
 }
 
-/** Reads the manifest of a run, which anybody may have written. Makes name and device safe to show. Throws StoredRunError with the field that can't be read. */
+/** Reads the manifest of a run, which anybody may have written. Makes name and device safe to show. Throws CheckpointError with the field that can't be read. */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
   const { kernels, fork, arm, seconds } = run;
@@ -66,7 +46,7 @@ function knobsOf(run: JsonRecord, name: string): RunConfig {
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
     const problem = { place: `run.${name}`, got, want: 'knobs this page has' };
-    throw new StoredRunError(problem, `Its knobs can’t be read: ${got}`);
+    throw new CheckpointError({ ...problem, what: `these knobs can’t be read: ${got}` });
   }
 }
 

@@ -3,8 +3,8 @@ import { isCount, isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts
 import { type EnvironmentFile, environmentSum, MOST_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { type Facts, isFacts } from '../facts/facts.ts';
-import { damaged, PAIR_LISTS, PAIRS, POOLS, readCheckpoint } from './checkpoint.ts';
-import { fieldOf, readManifest, recordAt, StoredRunError } from './manifest.ts';
+import { CheckpointError, damaged, PAIR_LISTS, PAIRS, POOLS, readCheckpoint } from './checkpoint.ts';
+import { fieldOf, readManifest, recordAt } from './manifest.ts';
 import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
 import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './storedRun.ts';
@@ -13,8 +13,8 @@ import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './sto
 type UnreadRun = Readonly<Record<keyof StoredRun, unknown>>;
 
 /**
- * The run of these parts; `beside` is what its manifest was sealed with. Throws CheckpointError, often as StoredRunError with the place,
- * on anything that is not just what was stored. Whether the run fits this page's model is for the session to say.
+ * The run of these parts; `beside` is what its manifest was sealed with. Throws CheckpointError, often with the place, on
+ * anything that is not just what was stored. Whether the run fits this page's model is for the session to say.
  */
 export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, beside: unknown): PackedRun {
   const whole = recordAt('', manifest);
@@ -47,23 +47,23 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, b
   });
   const { update } = read.progress;
   if (run.update === update) return { ...run, checkpoint: read, points: readPoints(points) };
-  throw new StoredRunError(
-    { place: 'run.update', got: String(run.update), want: `${update}, that of its checkpoint` },
-    `It says update ${run.update}, but its checkpoint is of update ${update}.`,
-  );
+  throw new CheckpointError({
+    ...{ place: 'run.update', got: String(run.update), want: `${update}, that of its checkpoint` },
+    what: `It says update ${run.update}, but its checkpoint is of update ${update}.`,
+  });
 }
 
 function checkSeal(manifest: JsonRecord, beside: unknown): void {
   const { format, version, sum } = manifest;
-  if (format !== FORMAT) throw new StoredRunError({ place: 'format', got: shown(format), want: FORMAT });
+  if (format !== FORMAT) throw new CheckpointError({ place: 'format', got: shown(format), want: FORMAT });
   if (version !== VERSION) {
-    const message = `It is of version ${shown(version)}; this page reads version ${VERSION}.`;
-    throw new StoredRunError({ place: 'version', got: shown(version), want: String(VERSION) }, message);
+    const what = `this save has version ${shown(version)}, and this page reads version ${VERSION}.`;
+    throw new CheckpointError({ place: 'version', got: shown(version), want: String(VERSION), what });
   }
   const found = manifestSum(manifest, beside);
   if (sum === found) return;
   const want = `${found}, the checksum of the manifest and the curves`;
-  throw new StoredRunError({ place: 'sum', got: shown(sum), want }, damaged(sum, found));
+  throw new CheckpointError({ place: 'sum', got: shown(sum), want, what: damaged(sum, found) });
 }
 
 function readRun(value: unknown, texts: unknown): Omit<PackedRun, 'checkpoint' | 'points'> {
@@ -85,14 +85,14 @@ const isSolved = (x: unknown): x is [string, boolean][] | null =>
   x === null ||
   (Array.isArray(x) && x.every((p) => Array.isArray(p) && typeof p[0] === 'string' && typeof p[1] === 'boolean'));
 
-/** The environment that a manifest names, with its text. Throws StoredRunError if the text is missing or another one. */
+/** The environment that a manifest names, with its text. Throws CheckpointError if the text is missing or another one. */
 function readEnvironment(named: unknown, text: unknown): EnvironmentFile | null {
   if (named === undefined) return null;
   const { name, sum } = isRecord(named) ? named : {};
   if (typeof name !== 'string' || typeof sum !== 'string') {
-    throw new StoredRunError({ place: 'run.environment', got: shown(named), want: 'a name and a checksum' });
+    throw new CheckpointError({ place: 'run.environment', got: shown(named), want: 'a name and a checksum' });
   }
-  const wrong = (got: string, want: string) => new StoredRunError({ part: 'texts', place: name, got, want });
+  const wrong = (got: string, want: string) => new CheckpointError({ file: name, got, want });
   if (typeof text !== 'string') throw wrong('no such file', 'the environment that the run trains on');
   if (text.length > MOST_ENVIRONMENT_BYTES) {
     throw wrong(`${text.length} characters`, `at most ${MOST_ENVIRONMENT_BYTES}`);
@@ -123,7 +123,7 @@ function readPoints(points: unknown): ReadonlyMap<MetricName, Points> {
     const name = String(key);
     const { x, y } = isRecord(curve) ? curve : {};
     if (!(x instanceof Uint32Array) || !(y instanceof Float64Array) || x.length !== y.length) {
-      throw new StoredRunError({ place: `points.${name}`, got: shown(curve), want: 'updates with their values' });
+      throw new CheckpointError({ place: `points.${name}`, got: shown(curve), want: 'updates with their values' });
     }
     if (Object.hasOwn(METRICS, name)) found.set(name as MetricName, { x, y });
   }

@@ -57,7 +57,8 @@ function curveOf({ x, y }: Points): Curve {
 /** Reads the output of `recordingText`. Throws for any other version, and ConfigError for invalid knobs. */
 export function readRecording(text: string): Recording {
   const { version, curves, batches, begun, config, readings, plays = [], ...read } = JSON.parse(text) as Written;
-  if (version !== VERSION) throw new Error(`The recording is of version ${version}, want ${VERSION}.`);
+  if (version !== VERSION)
+    throw new Error(`The recording has version ${version}, and this page reads version ${VERSION}.`);
   const same = (list: ArrayLike<number>) => list;
   const series = Object.entries(curves).map(([metric, { x, y }]) => {
     return [metric as MetricName, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const;

@@ -62,7 +62,7 @@ export class Series {
       const value = y[i];
       if (value === undefined || !Number.isFinite(value) || (i > 0 && update <= (x[i - 1] ?? 0))) {
         throw new RangeError(
-          `point ${i}: got ${value ?? 'no value'} at update ${update}; want rising updates and finite values.`,
+          `point ${i} is ${value ?? 'no value'} at update ${update}. Updates must rise and values be finite.`,
         );
       }
       series.push(update, value);

@@ -48,8 +48,8 @@ function withoutImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   if (!env.later || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
     {
-      ...{ kind: 'clash', field: 'warmStart', got: warmStart, want: 'a server has no player that could be imitated' },
-      do: 'Set warmStart to shipped or none.',
+      ...{ place: 'warmStart', what: `${warmStart}, but a server has no player to imitate.` },
+      remedy: 'Set warmStart to shipped or none.',
     },
   ]);
 }
@@ -86,7 +86,9 @@ async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<C
   const text = async (name: string) => {
     const bytes = await shippedFile(`${TEXT_AGENT}/${name}`);
     if (bytes) return new TextDecoder().decode(bytes);
-    throw new Error(`${TEXT_AGENT}/${name}: no such file; want the shipped text model. Make it: npm run textmodel.`);
+    throw new Error(
+      `${TEXT_AGENT}/${name}: this file of the shipped text model is missing. Make it: npm run textmodel.`,
+    );
   };
   const [tokenizer, template, generation] = await Promise.all(
     ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(text),

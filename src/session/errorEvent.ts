@@ -1,7 +1,7 @@
 import { visible } from '../base/visible.ts';
 import { BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import { CheckpointError } from '../runs/checkpoint.ts';
-import { FIELDS } from '../config/config.ts';
+import { FIELDS, isFieldName } from '../config/config.ts';
 import { type EnvironmentFile, EnvironmentFileError, placeIn } from '../domain/environmentFile.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { ConfigError } from '../config/configProblem.ts';
@@ -19,7 +19,9 @@ export function errorEvent(
   file: EnvironmentFile | null = null,
 ): Extract<RunEvent, { type: 'error' }> {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
+  if (error instanceof BackendError) {
+    return { type: 'error', message: error.what, hint: error.remedy, fatal, fields: error.fields };
+  }
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
   if (error instanceof BaseNeededError) {
     const hint = 'Drop it here or choose it, then press Run training. Nothing of the run is lost.';
@@ -41,11 +43,11 @@ export function errorEvent(
     return { type: 'error', message: `${at}${message}`, hint, fatal, fields: [], cause: 'environment-server' };
   }
   if (error instanceof EnvironmentFileError) {
-    const { says, line } = error;
+    const { what, line } = error.first;
     return {
       ...{
         type: 'error',
-        message: `${file ? placeIn(file.name, line) : ''}${file ? says : message}`,
+        message: `${file ? placeIn(file.name, line) : ''}${file ? what : message}`,
         fatal,
         fields: [],
       },
@@ -53,7 +55,7 @@ export function errorEvent(
     };
   }
   if (error instanceof ConfigError) {
-    const fields = error.problems.flatMap(({ field }) => field ?? []);
+    const fields = error.problems.map(({ place }) => place).filter(isFieldName);
     const labels = fields.map((name) => FIELDS[name].label).join(', ');
     return { type: 'error', message, hint: `Change ${labels || 'the knobs named'}.`, fatal, fields };
   }

@@ -17,7 +17,7 @@ interface Beginning {
 
 /**
  * A new run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the facts that the
- * environment asks about, if it asks about a person's facts. Throws FormatError with everything in the model that does not fit.
+ * environment asks about, if it asks about a person's facts. Throws ProblemError with everything in the model that does not fit.
  */
 export async function foreignRun(
   foreign: Foreign,

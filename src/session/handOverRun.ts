@@ -3,7 +3,7 @@ import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { zipOf } from '../formats/zip.ts';
-import { checkHandover, HandoverError } from '../handover/handoverFolder.ts';
+import { checkHandover, handoverProblem } from '../handover/handoverFolder.ts';
 import { handoverFiles } from '../handover/index.ts';
 import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
@@ -18,7 +18,7 @@ const MOST_ROWS = 8192;
 
 /**
  * A run as a folder that trains on from its checkpoint on an engine: the tasks that the page would draw next, update after update, and those it
- * evaluates. Throws HandoverError where only the page knows its environment's rules, or its agent speaks text.
+ * evaluates. Throws ProblemError where only the page knows its environment's rules, or its agent speaks text.
  */
 export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   const { config } = run;
@@ -35,19 +35,18 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   return handoverFiles(engine, { run, env, train, val: { begin, seeds } });
 }
 
-/** The environment of a run that can be handed over; throws HandoverError for one that cannot. */
+/** The environment of a run that can be handed over; throws ProblemError for one that cannot. */
 export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
   const { begun, chatTokenizer = null } = run.checkpoint;
   // say so at once: opening the environment would first ask for the checkpoint, or run a person's program
-  if (begun.model === 'checkpoint' || begun.env === YOUR_ENVIRONMENT)
-    throw new HandoverError({ name: begun.env }, begun);
+  if (begun.model === 'checkpoint' || begun.env === YOUR_ENVIRONMENT) throw handoverProblem({ name: begun.env }, begun);
   const { env } = await openEnvironment(begun, { facts: run.facts, chatTokenizer }, host);
   checkHandover(env, begun);
   return env;
 }
 
 /**
- * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws HandoverError
+ * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws ProblemError
  * as `handoverEnvironment` does.
  */
 export async function handed(

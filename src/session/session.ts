@@ -5,7 +5,8 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../config/knobChange.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
-import { ConfigError, type Problem } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import type { Problem } from '../base/problem.ts';
 import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -302,6 +303,6 @@ function otherWords(before: readonly string[], now: readonly string[]): Environm
 }
 
 const NO_REWARD_MODEL: Problem = {
-  ...{ kind: 'odd', field: 'rewardModel', got: 'off', want: 'off, so there is nothing to train' },
-  do: 'Set it to on and start a new run.',
+  ...{ place: 'rewardModel', what: 'off, so there is nothing to train.' },
+  remedy: 'Set it to on and start a new run.',
 };

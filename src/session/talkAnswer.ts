@@ -13,7 +13,7 @@ export function formOf({ doc, blanks, example }: Asking): AskForm {
 
 /**
  * Has the agent play a task that a person asked, under the run's knobs but for the sampling, by the weights the run began with or
- * those it has. It is kept as a branch is: it can be asked about, and nothing learns from it. Throws AskError on what cannot be asked.
+ * those it has. It is kept as a branch is: it can be asked about, and nothing learns from it. Throws ProblemError on what cannot be asked.
  */
 export async function talk(
   by: Readers,

@@ -64,7 +64,7 @@ export function checkFits(plan: TrainingPlan): void {
   if (plan.most === null || !isTooLarge(plan)) return;
   const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);
   throw new BackendError(
-    `The run needs ${gib(plan.bytes)}; want at most ${gib(plan.most)} on the CPU.`,
+    `The run needs ${gib(plan.bytes)}. On the CPU at most ${gib(plan.most)} fit.`,
     words.length > 0
       ? `It fits with ${words.join(', or ')}.`
       : 'No one knob makes it fit: turn several down, or choose a smaller model.',

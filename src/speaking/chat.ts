@@ -13,7 +13,7 @@ export interface Chat {
   readonly follows: (text: string, stopped: boolean) => readonly number[];
 }
 
-/** The chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model just continues the text. Throws FormatError if the template rejects the messages. */
+/** The chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model just continues the text. Throws ProblemError if the template rejects the messages. */
 export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const { stops } = codec;
   const outside = outsideText(codec);

@@ -28,7 +28,7 @@ export class Conversation {
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action) {
-      throw new RangeError(`Token ${at} is none of the model's own; want one that it drew.`);
+      throw new RangeError(`Token ${at} isn’t one that the model drew. Choose one of its own.`);
     }
     this.#writer.keep(at);
     const chosen = await this.#writer.choose(token, before.turn);

@@ -14,7 +14,7 @@ type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 
 /**
  * One model of a run's adapters and the checkpoint that they lie beside, its matrices in `type`: a GGUF file of a GGUF file, a folder as a zip of a folder. Nothing is read of its
- * weights before the pieces are asked for. Throws BaseNeededError where that is another checkpoint than the run's, and FormatError as the readers do.
+ * weights before the pieces are asked for. Throws BaseNeededError where that is another checkpoint than the run's, and ProblemError as the readers do.
  */
 export async function mergedFile(
   { base, begun, networks }: MergeTask['run']['checkpoint'],

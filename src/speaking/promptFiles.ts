@@ -2,7 +2,7 @@ import { FILES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import type { GgufHeader } from '../formats/ggufHeader.ts';
 import { field, isRecord, type JsonRecord, readJson } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
 import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
 
@@ -23,12 +23,12 @@ export interface PromptFiles {
 const MOST_SIDE = 1 << 26;
 const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
 
-/** The whole content of a file; null if there is no such file. Throws FormatError if it's too large. */
+/** The whole content of a file; null if there is no such file. Throws ProblemError if it's too large. */
 export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
   const source = sourceOf(name);
   if (!source) return null;
   if (source.size <= MOST_SIDE) return source.read(0, source.size);
-  throw new FormatError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
+  throw new ProblemError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
 }
 
 /** A JSON file; null if there is no such file, or if it isn't an object. */
@@ -40,7 +40,7 @@ export async function sideRecord(folder: FolderFiles, name: string): Promise<Jso
 
 /**
  * Reads the files that `apply_chat_template` uses besides tokenizer.json: tokenizer_config.json, special_tokens_map.json,
- * added_tokens.json, chat_template.jinja and additional_chat_templates. `padToken` comes from tokenizer.json. Throws FormatError with file
+ * added_tokens.json, chat_template.jinja and additional_chat_templates. `padToken` comes from tokenizer.json. Throws ProblemError with file
  * and place.
  */
 export async function readPromptFiles(folder: FolderFiles, padToken: string | null): Promise<PromptFiles> {
@@ -113,7 +113,7 @@ function declaredTokens(decoder: JsonRecord): readonly SideToken[] {
   const byId = Object.entries(decoder).sort(([a], [b]) => Number(a) - Number(b));
   return byId.map(([id, entry]) =>
     readAddedToken(isRecord(entry) ? entry : {}, `added_tokens_decoder, ${id}`, (place, got, want) => {
-      return new FormatError([{ file: FILES.tokenizerConfig, place, got, want, remedy: REMEDY }]);
+      return new ProblemError([{ file: FILES.tokenizerConfig, place, got, want, remedy: REMEDY }]);
     }),
   );
 }
@@ -159,7 +159,7 @@ function utf8(file: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new FormatError([
+    throw new ProblemError([
       { file, place: '', got: 'bytes that are not UTF-8', want: 'text in UTF-8', remedy: REMEDY },
     ]);
   }

@@ -51,8 +51,8 @@ function cpuParts({ model, weights }: Opened, length: number): Parts {
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     const fitting = LENGTHS.findLast((tokens) => tokens < length && fits(() => partsOf(tokens)));
-    const remedy = fitting === undefined ? error.hint : `Texts of up to ${fitting.toLocaleString('en')} tokens fit.`;
-    return { parts: [], offered, refusal: { reason: error.message, remedy } };
+    const remedy = fitting === undefined ? error.remedy : `Texts of up to ${fitting.toLocaleString('en')} tokens fit.`;
+    return { parts: [], offered, refusal: { reason: error.what, remedy } };
   }
 }
 
@@ -75,7 +75,7 @@ async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length
     return { parts: memory, offered, refusal: null };
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
-    return { parts: [], offered, refusal: { reason: error.message, remedy: error.hint } };
+    return { parts: [], offered, refusal: { reason: error.what, remedy: error.remedy } };
   } finally {
     part.close();
   }
@@ -90,7 +90,7 @@ export interface OpeningListener {
 
 /**
  * Reads a checkpoint's weights and opens it for one text. If the planned GPU turns out to be unusable, it opens on the CPU, and `onMoved`
- * gets the new plan. Throws BackendError if the model doesn't fit, FormatError if its weights can't be read.
+ * gets the new plan. Throws BackendError if the model doesn't fit, ProblemError if its weights can't be read.
  */
 export async function openReadingModel(
   { opened }: TextCheckpoint,

@@ -22,7 +22,7 @@ export interface TaskEnv {
   readonly env: ToolEnv;
 }
 
-/** The environment with a checkpoint's chat tokenizer. Throws FormatError if its chat template changes earlier text when turns are added. */
+/** The environment with a checkpoint's chat tokenizer. Throws ProblemError if its chat template changes earlier text when turns are added. */
 export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatTokenizer): TaskEnv {
   const config = parseConfig({ env: name, language: 'text' });
   return { config, env: createEnv(config, facts, chatTokenizer) };
@@ -51,7 +51,7 @@ export class TaskPlay {
   readonly #judged: boolean;
   #stepper: Stepper;
 
-  /** Begins the episode. Throws AskError if the words aren't a task, RangeError if the prompt is too long. */
+  /** Begins the episode. Throws ProblemError if the words aren't a task, RangeError if the prompt is too long. */
   constructor(writer: Writer, { config, env }: TaskEnv, { asked, environmentSeed, steps }: TaskAsked) {
     const own = 'words' in asked ? env.asking?.ask(asked.words) : null;
     const { begin, judged } = own ?? { begin: env.reset, judged: true };
@@ -100,7 +100,7 @@ export class TaskPlay {
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action)
-      throw new RangeError(`Token ${at} is none of the agent's own; want one of its turns.`);
+      throw new RangeError(`Token ${at} isn’t one of the agent’s own. Choose one of its turns.`);
     const stepper = this.#open();
     for (const { id, role } of this.#writer.written.slice(0, at)) if (role === Role.action) stepper.take(id);
     this.#stepper = stepper;

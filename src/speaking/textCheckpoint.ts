@@ -4,7 +4,7 @@ import { FILES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
 import { field } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { codecFromGguf } from '../text/ggufVocabulary.ts';
@@ -31,7 +31,7 @@ const OTHER = 'Choose a checkpoint whose files belong together.';
 
 /**
  * Opens a GGUF file, or the files of a Transformers folder, by headers, tokenizer and template; weights are not read. Where there is a
- * GGUF file, others are not looked at, but the parts of its model. Throws FormatError, by file and place, with what is wrong.
+ * GGUF file, others are not looked at, but the parts of its model. Throws ProblemError, by file and place, with what is wrong.
  */
 export async function openTextCheckpoint(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
   const [gguf, ...parts] = ggufFiles(files);
@@ -40,7 +40,7 @@ export async function openTextCheckpoint(files: readonly PlacedSource[]): Promis
   if (codec.size > opened.model.vocab_size) {
     const file = opened.gguf ? opened.gguf.header.file : FILES.tokenizer;
     const want = `at most ${opened.model.vocab_size}, the rows of the embedding`;
-    throw new FormatError([{ file, place: 'vocabulary', got: `${codec.size} tokens`, want, remedy: OTHER }]);
+    throw new ProblemError([{ file, place: 'vocabulary', got: `${codec.size} tokens`, want, remedy: OTHER }]);
   }
   return checkpoint;
 }
@@ -92,7 +92,7 @@ async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoin
   const tokenizer = await sideFile(folder, FILES.tokenizer);
   if (!tokenizer) {
     const remedy = 'Choose the whole folder, with its tokenizer.json.';
-    throw new FormatError([{ file: FILES.tokenizer, place: '', got: 'no such file', want: 'one', remedy }]);
+    throw new ProblemError([{ file: FILES.tokenizer, place: '', got: 'no such file', want: 'one', remedy }]);
   }
   const generation = await sideRecord(folder, FILES.generation);
   const named = ids(generation && field(generation, 'eos_token_id'));

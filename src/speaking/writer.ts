@@ -48,7 +48,7 @@ export class Writer {
   async force(ids: readonly number[], role: Role, turn: number, onWrote: OnWrote): Promise<boolean> {
     if (ids.length > this.room) {
       throw new RangeError(
-        `The text has ${this.#written.length} tokens and ${ids.length} more do not fit; want at most ${this.model.length}. Open the model for longer texts, or say less.`,
+        `The text has ${this.#written.length} tokens, and ${ids.length} more don’t fit: the limit is ${this.model.length}. Open the model for longer texts, or say less.`,
       );
     }
     let goOn = true;

@@ -1,6 +1,7 @@
 import { Purpose, streamKey, uniform } from '../base/rng.ts';
 import { type Field, type FieldName, FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
-import { ConfigError, problemText } from '../config/configProblem.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { problemText } from '../base/problem.ts';
 import { PRESETS } from '../config/presets.ts';
 import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
 import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
@@ -29,7 +30,7 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
   const planned = plannedOf(sweep);
   if (planned > MOST_RUNS) {
     throw new ConfigError([
-      `file: got ${planned} runs; want at most ${MOST_RUNS}. Search fewer values or draw samples.`,
+      `The file plans ${planned} runs, and the limit is ${MOST_RUNS}. Search fewer values or draw samples.`,
     ]);
   }
   const problems: string[] = [];

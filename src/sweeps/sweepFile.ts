@@ -2,6 +2,7 @@ import { isRecord } from '../base/jsonRecord.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { visible } from '../base/visible.ts';
 import { type Field, type FieldName, FIELDS, isFieldName, parseField } from '../config/config.ts';
+import type { Problem } from '../base/problem.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { currentName } from '../config/fields.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
@@ -40,14 +41,14 @@ const PARTS = [
 const TAKES = ['last', 'best', 'mean', 'first'] as const satisfies readonly Take[];
 const BETTER = ['higher', 'lower'] as const;
 
-/** Reads a sweep's file. Throws ConfigError with every problem: its place, what was got, what is wanted, what to do. */
+/** Reads a sweep's file. Throws ConfigError with every problem: its place, what was found and expected, what to do. */
 export function parseSweep(text: string): Sweep {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
-    throw new ConfigError([`file: got text that isn’t JSON (${why}); want an object. Compare examples/sweep.json.`]);
+    throw new ConfigError([`The file isn’t JSON (${why}). Compare it with examples/sweep.json.`]);
   }
   const judge = new Judge();
   const sweep = judge.sweep(value);
@@ -57,7 +58,7 @@ export function parseSweep(text: string): Sweep {
 
 /** Reads part by part, and goes on past problems, so that all are told at once. */
 class Judge {
-  readonly problems: string[] = [];
+  readonly problems: Problem[] = [];
 
   sweep(value: unknown): Sweep {
     const file = this.#fields('file', value);
@@ -133,7 +134,7 @@ class Judge {
       } else return read;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      for (const { got, want, do: remedy } of error.problems) this.#odd(at, got, want, remedy);
+      this.problems.push(...error.problems.map((problem) => ({ ...problem, place: at })));
     }
     return FIELDS[name].default;
   }
@@ -201,7 +202,7 @@ class Judge {
   }
 
   #odd(at: string, got: string, want: string, remedy: string): void {
-    this.problems.push(`${at}: got ${got}; want ${want}. ${remedy}`);
+    this.problems.push({ place: at, got, want, remedy });
   }
 }
 

@@ -1,4 +1,4 @@
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { ChatTemplate } from './chatTemplate.ts';
 import { type Codec, shownToken } from './codec.ts';
 import { assistantMessage, type Dialect, following, turnText } from './dialect.ts';
@@ -18,7 +18,7 @@ const TURNS = [
 const OBSERVATIONS = ['{"found": "a key"}', 'error: no such place', 'Two lines.\nAnd <b>more</b>.', ''];
 
 /**
- * Throws FormatError unless ids that were there stay: the prompt of each turn, the turn and what follows it are together the prompt of
+ * Throws ProblemError unless ids that were there stay: the prompt of each turn, the turn and what follows it are together the prompt of
  * the next, token by token, whatever was said. A template that drops thoughts, joins messages or counts turns would make the model learn
  * from a text that it never saw. The message has the turn and the tokens where they part.
  */
@@ -59,4 +59,4 @@ export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dial
 const shownTokens = (codec: Codec, ids: readonly number[]) => ids.map((id) => shownToken(codec, id)).join('');
 
 const refused = ({ file }: ChatTemplate, place: string, got: string, want: string) =>
-  new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  new ProblemError([{ file, place, got, want, remedy: REMEDY }]);

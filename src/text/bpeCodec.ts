@@ -1,4 +1,4 @@
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { type Codec, stopsOf } from './codec.ts';
 import { finder, type Span } from './textFinder.ts';
 import { bytesOf, LETTERS, lettersOf } from './letters.ts';
@@ -38,7 +38,7 @@ const LONGEST_REMEMBERED = 40;
 const UNPAIRED = /\p{Surrogate}/gu;
 
 /**
- * The codec of a byte-level BPE vocabulary. Throws FormatError where the vocabulary cannot be one: a merge of or into what is no
+ * The codec of a byte-level BPE vocabulary. Throws ProblemError where the vocabulary cannot be one: a merge of or into what is no
  * token, an id twice. Surrogates that stand alone are read as U+FFFD, which is what other programs are given for them.
  */
 export function bpeCodec(vocabulary: BpeVocabulary): Codec {
@@ -134,7 +134,7 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
 const isId = (id: number | null): id is number => id !== null;
 
 const refuse = (file: string, place: string, got: string, want: string) =>
-  new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
 
 function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number, string> {
   const byId = new Map<number, string>();

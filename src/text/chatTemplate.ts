@@ -1,5 +1,5 @@
 import { field, type JsonRecord } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { jinja } from './jinja.ts';
 import type { Message } from './message.ts';
 import type { ToolSchema } from './toolSchema.ts';
@@ -7,7 +7,7 @@ import type { ToolSchema } from './toolSchema.ts';
 /** How a checkpoint writes a conversation. */
 export interface ChatTemplate {
   readonly file: string; // where it stands, for messages
-  /** The text of a conversation, up to where the assistant begins to write where `asks` is set. Throws FormatError where the template refuses it. */
+  /** The text of a conversation, up to where the assistant begins to write where `asks` is set. Throws ProblemError where the template refuses it. */
   readonly write: (messages: readonly Message[], tools: readonly ToolSchema[] | null, asks: boolean) => string;
   readonly listsTools: boolean; // tools given are written
   readonly hasToolRole: boolean; // messages of role `tool` are written as more than any other role
@@ -33,7 +33,7 @@ const PROBE: ToolSchema = {
 
 /**
  * A chat template (Jinja, as `apply_chat_template` of Transformers runs it), or a plain one and one for tools. `strftime_now` is not defined, so
- * that equal conversations are equal texts. Throws FormatError where one is not Jinja, or does not write a system, a user's and an assistant's message.
+ * that equal conversations are equal texts. Throws ProblemError where one is not Jinja, or does not write a system, a user's and an assistant's message.
  */
 export function chatTemplate(
   source: string | NamedTemplates,
@@ -41,7 +41,7 @@ export function chatTemplate(
   file = 'chat_template',
 ): ChatTemplate {
   const fail = (place: string, got: string, want: string) =>
-    new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+    new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const parsed = (text: string | undefined, name: string) => {
     if (text === undefined) return null;
     if (text.length > LONGEST) throw fail(name, `${text.length} letters`, `at most ${LONGEST}`);
@@ -104,7 +104,7 @@ function attempted(write: () => string): string | null {
   try {
     return write();
   } catch (error) {
-    if (error instanceof FormatError) return null;
+    if (error instanceof ProblemError) return null;
     throw error;
   }
 }

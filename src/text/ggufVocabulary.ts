@@ -1,5 +1,5 @@
 import type { GgufHeader, GgufValue } from '../formats/ggufHeader.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { bpeCodec } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
 import { isolatingSplit, NAMED } from './preTokenizer.ts';
@@ -11,11 +11,11 @@ const TokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5
 
 /**
  * The codec of a GGUF's own vocabulary: `tokenizer.ggml.model` gpt2, cut as `tokenizer.ggml.pre` names it. Control tokens are special,
- * user-defined ones are found in text too, unused ones never. Throws FormatError, with the key, on any other.
+ * user-defined ones are found in text too, unused ones never. Throws ProblemError, with the key, on any other.
  */
 export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const fail = (place: string, got: string, want: string) =>
-    new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+    new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const key = (name: string) => `tokenizer.ggml.${name}`;
   const model = metadata.get(key('model'));
   if (model !== 'gpt2') throw fail(key('model'), shown(model), 'gpt2, which is BPE over bytes');

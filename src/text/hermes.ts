@@ -22,7 +22,7 @@ const TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</th
  * Turns as a checkpoint's chat template writes them, calls as JSON in `<tool_call>`, observations as messages of role `tool`. What a
  * template cannot do is written into what it can: tools into the system prompt where it takes none (SmolLM2's), an observation into a
  * user's message within `<tool_response>` where it knows no such role. No special token is made of what a question, an observation or a
- * turn says. Throws FormatError where the template rewrites what was said, see
+ * turn says. Throws ProblemError where the template rewrites what was said, see
  * `checkAppends`.
  */
 export function hermesFormat({ codec, template, tools, answerTag = false }: HermesParts): TurnFormat {

@@ -1,15 +1,8 @@
-import { PatternError } from './tokenizerPattern.ts';
-
 /** States of a pattern, and kinds of letters in it; published patterns have some 40 and 15. */
 const MOST_STATES = 4096;
 const MOST_KINDS = 256;
 /** Bits that are kept for a text: 128 MB. */
 const MOST_BITS = 2 ** 30;
-
-/** A pattern, or a text under it, that would take too much memory; the message says which. */
-export class PatternSizeError extends RangeError {
-  override readonly name = 'PatternSizeError';
-}
 
 /** What to do at a place of a text, and the state after it. */
 type State =
@@ -22,8 +15,8 @@ const END = -1;
  * Finds matches in time linear in the text, whatever the pattern: what failed at a place is never tried there again (backtracking with a memo,
  * Norvig 1991). `source` is a regular expression of JavaScript as `translatePattern` writes it: letters, classes, groups, alternatives, lookahead and
  * greedy counts. Matches are those of JavaScript under the flags `gu`. The function returned gives where the first match at or after a place
- * begins and ends, or null; memory grows with the text. Throws PatternSizeError, and
- * PatternError on counts of what may match nothing.
+ * begins and ends, or null; memory grows with the text. Throws RangeError if a pattern, or a text under
+ * it, would take too much memory, and SyntaxError on counts of what may match nothing.
  */
 export function linearPattern(source: string): (text: string, from: number) => readonly [number, number] | null {
   const { states, start, kinds } = compiled(source);
@@ -77,7 +70,7 @@ export function linearPattern(source: string): (text: string, from: number) => r
     if (whole !== text || from === 0) {
       text = whole;
       const bits = (text.length + 1) * states.length;
-      if (bits > MOST_BITS) throw new PatternSizeError(`a text of ${text.length} letters under a pattern of ${states.length} states takes too much memory`); // prettier-ignore
+      if (bits > MOST_BITS) throw new RangeError(`a text of ${text.length} letters under a pattern of ${states.length} states takes too much memory`); // prettier-ignore
       failed = new Uint32Array(Math.ceil(bits / 32));
       held = new Uint32Array(failed.length);
     }
@@ -129,12 +122,12 @@ function compiled(source: string): Compiled {
   const kinds = new Map<string, number>();
   let at = 0;
   const state = (of: State): number => {
-    if (states.length >= MOST_STATES) throw new PatternSizeError(`a pattern of over ${MOST_STATES} states`);
+    if (states.length >= MOST_STATES) throw new RangeError(`a pattern of over ${MOST_STATES} states`);
     return states.push(of) - 1;
   };
   const letter = (kind: string): Part => {
     const number = kinds.get(kind) ?? kinds.size;
-    if (number >= MOST_KINDS) throw new PatternSizeError(`a pattern with over ${MOST_KINDS} kinds of letters`);
+    if (number >= MOST_KINDS) throw new RangeError(`a pattern with over ${MOST_KINDS} kinds of letters`);
     kinds.set(kind, number);
     return { empty: false, before: (next) => state({ kind: number, next }) };
   };
@@ -177,9 +170,9 @@ function compiled(source: string): Compiled {
     if (sign === undefined) return part;
     const least = low === '' ? Number(sign === '+') : Number(low);
     const most = low === '' ? (sign === '?' ? 1 : Infinity) : high !== '' ? Number(high) : comma === '' ? least : Infinity; // prettier-ignore
-    if (Math.max(least, most === Infinity ? 0 : most) > MOST_STATES) throw new PatternSizeError(`a count of over ${MOST_STATES}`); // prettier-ignore
+    if (Math.max(least, most === Infinity ? 0 : most) > MOST_STATES) throw new RangeError(`a count of over ${MOST_STATES}`); // prettier-ignore
     // engines differ in what a round of nothing is
-    if (part.empty && most > 1) throw new PatternError('a count of what may be nothing');
+    if (part.empty && most > 1) throw new SyntaxError('a count of what may be nothing');
     const before = (next: number) => {
       let after = next;
       if (most === Infinity) {

@@ -1,6 +1,6 @@
 import { field, isRecord, shown } from '../formats/jsonFile.ts';
-import { linearPattern, PatternSizeError } from './linearPattern.ts';
-import { PatternError, translatePattern } from './tokenizerPattern.ts';
+import { linearPattern } from './linearPattern.ts';
+import { translatePattern } from './tokenizerPattern.ts';
 
 /** Cuts a text into pieces; together they are the text. */
 export type Split = (text: string) => readonly string[];
@@ -30,11 +30,11 @@ const NATIVE: ReadonlySet<string> = new Set([GPT2, QWEN, LLAMA3, String.raw`\p{N
 const MOST_LETTERS = 4096; // of a pattern
 
 /**
- * A split in which what matches is a piece, and what lies between matches too, in time linear in the text. Throws PatternError where the pattern is
- * not understood, PatternSizeError where it would take too much memory; so may the split.
+ * A split in which what matches is a piece, and what lies between matches too, in time linear in the text. Throws SyntaxError where the pattern is
+ * not understood, RangeError where it would take too much memory; so may the split.
  */
 export function isolatingSplit(pattern: string): Split {
-  if (pattern.length > MOST_LETTERS) throw new PatternSizeError(`a pattern of ${pattern.length} letters`);
+  if (pattern.length > MOST_LETTERS) throw new RangeError(`a pattern of ${pattern.length} letters`);
   const regex = translatePattern(pattern);
   const find = NATIVE.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
   return (text) => {
@@ -126,8 +126,8 @@ function patternSplit(pattern: unknown, place: string, refuse: Refuse): Split {
   try {
     return isolatingSplit(source);
   } catch (error) {
-    if (error instanceof PatternSizeError) throw refuse(place, error.message, 'a pattern as published tokenizers have');
-    if (!(error instanceof PatternError) && !(error instanceof SyntaxError)) throw error;
+    if (error instanceof RangeError) throw refuse(place, error.message, 'a pattern as published tokenizers have');
+    if (!(error instanceof SyntaxError)) throw error;
     throw refuse(
       place,
       `${error.message}, in ${source}`,

@@ -28,7 +28,7 @@ export const TEXT_METHODS: ReadonlyMap<string, TextMethod> = new Map<string, Tex
 
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
-  throw new TypeError(`a text is wanted, got ${value === null ? 'None' : typeof value}`);
+  throw new TypeError(`a text is needed, not ${value === null ? 'None' : typeof value}`);
 }
 
 /** Without letters of `chars` (white space without it) at its ends. */

@@ -1,5 +1,5 @@
 import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import { type AddedToken, bpeCodec, MOST_MERGES } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
 import { type Refuse, readSplits } from './preTokenizer.ts';
@@ -28,16 +28,16 @@ export interface OpenedTokenizer {
 
 /**
  * The codec of a tokenizer.json (https://github.com/huggingface/tokenizers): BPE over bytes, or WordLevel as this project writes it. Every
- * part of the file that decides about ids is run as it is named there, and what is not known is refused: throws FormatError with the place.
+ * part of the file that decides about ids is run as it is named there, and what is not known is refused: throws ProblemError with the place.
  * Truncation, padding and the post-processor are none of it: a chat template writes all that a model is given.
  */
 export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: TokenizerSides = {}): Codec {
   return openTokenizerJson(bytes, file).codecWith(sides);
 }
 
-/** The same in two steps, for side files are read by what stands in it. Throws FormatError, in both. */
+/** The same in two steps, for side files are read by what stands in it. Throws ProblemError, in both. */
 export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): OpenedTokenizer {
-  const refuse: Refuse = (place, got, want) => new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  const refuse: Refuse = (place, got, want) => new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const whole = readJson(file, bytes);
   if (!isRecord(whole)) throw refuse('', shown(whole), 'an object');
   const padding = field(whole, 'padding');

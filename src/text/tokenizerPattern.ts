@@ -7,15 +7,10 @@ const FOLDS: Readonly<Record<string, string>> = { s: '\u017f', k: '\u212a' };
 const GROUP = /^\((?:\?(?:i:|:|!|=))?/;
 const COUNT = /^(?:[?*+]|\{\d+(?:,\d*)?\})/;
 
-/** A pattern that is not run as it was meant; the message says which part of it. */
-export class PatternError extends Error {
-  override readonly name = 'PatternError';
-}
-
 /**
  * A regular expression as tokenizer.json has it (Oniguruma, with Unicode) as one of JavaScript that matches the same: `\s` is White_Space,
  * `\d` any decimal digit, `(?i:…)` is written out letter by letter. Only what is known to mean the same is taken: alternatives, groups,
- * lookahead, classes without classes in them, Unicode properties, greedy counts. Throws PatternError on anything else.
+ * lookahead, classes without classes in them, Unicode properties, greedy counts. Throws SyntaxError on anything else.
  */
 export function translatePattern(pattern: string): RegExp {
   const out: string[] = [];
@@ -28,13 +23,13 @@ export function translatePattern(pattern: string): RegExp {
     const group = GROUP.exec(rest)?.[0];
     const count = COUNT.exec(rest)?.[0];
     if (group !== undefined) {
-      if (group === '(' && rest.startsWith('(?')) throw new PatternError(`${rest.slice(0, 4)} at ${at}`);
+      if (group === '(' && rest.startsWith('(?')) throw new SyntaxError(`${rest.slice(0, 4)} at ${at}`);
       out.push(group === '(' || group === '(?i:' ? '(?:' : group);
       folds.push(group === '(?i:' || (folds.at(-1) ?? false));
       at += group.length;
     } else if (count !== undefined) {
       const after = pattern[at + count.length] ?? '';
-      if (!countable || '?*+{'.includes(after || ' ')) throw new PatternError(`${count}${after} at ${at}`);
+      if (!countable || '?*+{'.includes(after || ' ')) throw new SyntaxError(`${count}${after} at ${at}`);
       out.push(count);
       at += count.length;
     } else if (letter === '[') {
@@ -46,21 +41,21 @@ export function translatePattern(pattern: string): RegExp {
       out.push(text);
       at += length;
     } else {
-      if (letter === ')' && folds.pop() === undefined) throw new PatternError(`) at ${at}`);
-      if ('.^$]{}'.includes(letter)) throw new PatternError(`${letter} at ${at}`);
+      if (letter === ')' && folds.pop() === undefined) throw new SyntaxError(`) at ${at}`);
+      if ('.^$]{}'.includes(letter)) throw new SyntaxError(`${letter} at ${at}`);
       out.push(folds.at(-1) === true ? folded(letter) : letter);
       at += letter.length;
     }
     countable = group === undefined && count === undefined && letter !== '|';
   }
-  if (folds.length > 0) throw new PatternError('a group that is not closed');
+  if (folds.length > 0) throw new SyntaxError('a group that is not closed');
   return new RegExp(out.join(''), 'gu');
 }
 
 /** A letter with all it folds with, as a class. */
 function folded(letter: string): string {
   if (!/[A-Za-z]/.test(letter)) {
-    if ((letter.codePointAt(0) ?? 0) > 0x7f) throw new PatternError(`${letter} in (?i:…)`);
+    if ((letter.codePointAt(0) ?? 0) > 0x7f) throw new SyntaxError(`${letter} in (?i:…)`);
     return letter;
   }
   return `[${letter.toLowerCase()}${letter.toUpperCase()}${FOLDS[letter.toLowerCase()] ?? ''}]`;
@@ -84,7 +79,7 @@ function escapeOf(pattern: string, at: number): readonly [string, number] {
     case '-':
       return [rest.startsWith('-') ? '\\x2d' : rest.slice(0, 1), 2];
   }
-  throw new PatternError(`\\${rest.slice(0, 2)} at ${at}`);
+  throw new SyntaxError(`\\${rest.slice(0, 2)} at ${at}`);
 }
 
 /** A class `[…]` in JavaScript and how many letters of the pattern it takes. */
@@ -98,12 +93,12 @@ function classOf(pattern: string, start: number, fold: boolean): readonly [strin
   const first = at;
   for (;;) {
     const letter = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
-    if (at >= pattern.length) throw new PatternError(`[ at ${start} that is not closed`);
+    if (at >= pattern.length) throw new SyntaxError(`[ at ${start} that is not closed`);
     if (letter === ']' && at > first) break;
     if (letter === '[' || letter === ']' || pattern.startsWith('&&', at)) {
-      throw new PatternError(`a class in a class at ${at}`);
+      throw new SyntaxError(`a class in a class at ${at}`);
     }
-    if (fold && /[A-Za-z]/.test(letter)) throw new PatternError(`a class of letters in (?i:…) at ${at}`);
+    if (fold && /[A-Za-z]/.test(letter)) throw new SyntaxError(`a class of letters in (?i:…) at ${at}`);
     if (letter === '\\') {
       const [text, length] = escapeOf(pattern, at);
       out.push(text);

@@ -15,5 +15,5 @@ export function typedTurn(codec: Codec, typed: string, budget: number): readonly
   const marked = text.split(TAG).map((part, i) => (i % 2 === 1 ? part : outside.mark(part)));
   const ids = [...outside.encode(marked.join('')), ...(stop === undefined ? [] : [stop])];
   if (ids.length <= budget) return ids;
-  throw new RangeError(`The turn has ${ids.length} tokens; want at most ${budget}. Say it in fewer words.`);
+  throw new RangeError(`The turn has ${ids.length} tokens, and at most ${budget} fit. Say it in fewer words.`);
 }

@@ -1,13 +1,13 @@
 import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
-import { FormatError } from '../formats/formatProblem.ts';
+import { ProblemError } from '../base/problem.ts';
 import type { WordVocabulary } from './wordCodec.ts';
 
 const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';
 
-/** The vocabulary of a WordLevel tokenizer.json. Throws FormatError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+/** The vocabulary of a WordLevel tokenizer.json. Throws ProblemError on any other kind of tokenizer, and on ids that leave holes or come twice. */
 export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
   const fail = (place: string, got: string, want: string) =>
-    new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+    new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const model = field(whole, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
   if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, a word a token');
@@ -33,7 +33,7 @@ export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
 function readSpecial(
   whole: JsonRecord,
   words: readonly string[],
-  fail: (place: string, got: string, want: string) => FormatError,
+  fail: (place: string, got: string, want: string) => ProblemError,
 ): readonly string[] {
   const added = field(whole, 'added_tokens') ?? [];
   if (!Array.isArray(added)) throw fail('added_tokens', shown(added), 'a list');

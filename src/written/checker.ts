@@ -57,7 +57,7 @@ export async function checkEnvironment(
     };
   };
   const found = new Findings();
-  for (const { says, line } of declaration.mistakes) found.add('warning', says, line);
+  for (const { what, line } of declaration.mistakes) found.add('warning', what, line);
   const chance = playTasks(sandbox, tools, tasks, { ...options(), observe: true, player: chancePlayer(tools, seed) });
   const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
   const byPlan = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });

@@ -57,8 +57,8 @@ export function readDeclaration(source: string): Declaration {
   const code = erasedOr(source, problems);
   for (const node of tree.getChildren('ImportDeclaration')) {
     if (/^import\s+type\b/.test(text(node))) continue;
-    const says = 'An environment can import only types. Write `import type { … }`, or copy the code into the file.';
-    problems.push({ says, line: lineOf(node.from) });
+    const what = 'An environment can import only types. Write `import type { … }`, or copy the code into the file.';
+    problems.push({ what, line: lineOf(node.from) });
   }
   const exported = tree.getChildren('ExportDeclaration').find((node) => /^export\s+default\b/.test(text(node)));
   const body = exported?.getChild('ClassDeclaration') ?? exported?.getChild('ClassExpression');
@@ -73,10 +73,10 @@ export function readDeclaration(source: string): Declaration {
   const missing = [
     ['reset', 'no `reset(task)`. Add it: it begins a task and returns the prompt.'],
     ['getReward', 'no `getReward()`. Add it: it returns the reward of the episode.'],
-  ].flatMap(([name = '', says]) => (found.has(name) ? [] : [`The class has ${says}`]));
+  ].flatMap(([name = '', lacks]) => (found.has(name) ? [] : [`The class has ${lacks}`]));
   if (tools.problems.length === 0 && faces.length === 0 && !found.has('answer'))
     missing.push('The class has no tool. Add a public method, such as `guess(word: string): string`.');
-  if (code !== null) problems.push(...missing.map((says) => ({ says, line: lineOf(body.from) })));
+  if (code !== null) problems.push(...missing.map((what) => ({ what, line: lineOf(body.from) })));
   refuseProblems([...problems, ...tools.problems]);
   const names = faces.map(({ name }) => name);
   const mistakes = [...undeclaredMembers(body, source, lineOf), ...wrongReturns(body, source, lineOf, names)];
@@ -93,7 +93,7 @@ export function readDeclaration(source: string): Declaration {
 }
 
 const noClass = (line: number | null): FileProblem => ({
-  says: `The ${line === null ? 'file has no class to train on' : 'class has no name'}. Write \`export default class MyTask { … }\`.`,
+  what: `The ${line === null ? 'file has no class to train on' : 'class has no name'}. Write \`export default class MyTask { … }\`.`,
   line,
 });
 
@@ -103,7 +103,7 @@ function erasedOr(source: string, problems: FileProblem[]): string | null {
     return erased(source);
   } catch (error) {
     if (!(error instanceof EnvironmentFileError)) throw error;
-    problems.push({ says: error.says, line: error.line });
+    problems.push(error.first);
     return null;
   }
 }
@@ -141,8 +141,8 @@ function toolsOf(body: SyntaxNode | null, text: (node: SyntaxNode) => string, li
     if (/\b(?:private|protected|static|get|set)\b/.test(before) || name.startsWith('_')) continue;
     found.add(name);
     if (/\basync\b/.test(before)) {
-      const says = `\`${name}\` is async. It has to return at once. Remove \`async\`.`;
-      problems.push({ says, line: lineOf(method.from) });
+      const what = `\`${name}\` is async. It has to return at once. Remove \`async\`.`;
+      problems.push({ what, line: lineOf(method.from) });
     }
     if (OWN_METHODS.includes(name)) continue;
     const comment = commentBefore(method, text);
@@ -170,16 +170,16 @@ function parametersOf(
     const kind = kindOf(type);
     if (!kind) {
       const problem = type ? `has the type \`${visible(type)}\`` : 'has no type';
-      const says = `The parameter \`${name}\` of the tool \`${tool}\` ${problem}. Use string, number, boolean, or choices such as 'up' | 'down'.`;
-      problems.push({ says, line: lineOf(node.from) });
+      const what = `The parameter \`${name}\` of the tool \`${tool}\` ${problem}. Use string, number, boolean, or choices such as 'up' | 'down'.`;
+      problems.push({ what, line: lineOf(node.from) });
       continue;
     }
     const description = said.get(name);
     parameters.push({ name, ...kind, ...(description !== undefined && { description }) });
   }
   if (list && childrenOf(list).some(({ name }) => ['ObjectPattern', 'ArrayPattern', 'Spread'].includes(name))) {
-    const says = `The tool \`${tool}\` has a destructured or rest parameter. Name each parameter: \`${tool}(word: string)\`.`;
-    problems.push({ says, line: lineOf(list.from) });
+    const what = `The tool \`${tool}\` has a destructured or rest parameter. Name each parameter: \`${tool}(word: string)\`.`;
+    problems.push({ what, line: lineOf(list.from) });
   }
   return { parameters, problems };
 }

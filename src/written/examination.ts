@@ -97,7 +97,7 @@ export async function withUntrained(
   } catch (error) {
     const [text, line] =
       error instanceof EnvironmentFileError
-        ? [error.says, error.line]
+        ? [error.first.what, error.first.line]
         : [error instanceof Error ? error.message : String(error), null];
     const finding = { kind: 'fault' as const, text: `Training can’t start: ${text}`, line, episodes: 1 };
     return { report: { ...report, findings: [...report.findings, finding] }, untrained: null };
@@ -129,8 +129,7 @@ async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, 
 /** What an error says is wrong with a file. Throws any other error. */
 export function problemsOf(error: unknown): Unplayable {
   if (error instanceof EnvironmentFileError) {
-    const { says, line, others } = error;
-    return { problem: { says, line }, others };
+    return { problem: error.first, others: error.others };
   }
   throw error;
 }

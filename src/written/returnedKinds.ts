@@ -75,7 +75,7 @@ export function wrongReturns(
     const kindsIn = kindsReader(members, nameOf, block, text);
     const returned = [...descendants(block, isFunction)].filter((node) => node.name === 'ReturnStatement');
     const note = (at: SyntaxNode, what: string, kind: Kind) =>
-      problems.push({ says: `${what} ${kind}. ${wanted(name, textual, kind)}`, line: lineOf(at.from) });
+      problems.push({ what: `${what} ${kind}. ${wanted(name, textual, kind)}`, line: lineOf(at.from) });
     if (returned.length === 0 && ![...descendants(block, isFunction)].some((node) => node.name === 'ThrowStatement'))
       note(method, `\`${name}()\` returns`, 'nothing');
     for (const statement of returned) {

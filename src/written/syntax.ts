@@ -34,6 +34,6 @@ export function missingMembers(
       const name = visible(raw);
       const called = node.parent?.name === 'CallExpression' && node.parent.firstChild?.from === node.from;
       const what = called ? `method \`${name}\`. Add it` : `\`${name}\`. ${remedy(name)}`;
-      return { says: `The class has no ${what}, or correct the name.`, line: lineOf(node.from) };
+      return { what: `The class has no ${what}, or correct the name.`, line: lineOf(node.from) };
     });
 }

@@ -60,7 +60,7 @@ test('adapters that lack a tensor, or have one of another rank, are not merged',
   const whole = drawnAdapters(model, ADAPTERS, 5);
   const less = new Map([...whole].slice(1));
   expect(() => mergedSource(weights, model, ADAPTERS, less)).toThrow(/no model\.layers\.0\.self_attn\.q_proj\.lora_A/);
-  expect(() => mergedSource(weights, model, { ...ADAPTERS, rank: 2 }, whole)).toThrow(/got 48 numbers of .*; want 32/);
+  expect(() => mergedSource(weights, model, { ...ADAPTERS, rank: 2 }, whole)).toThrow(/has 48 numbers and needs 32/);
 });
 
 test.each(['F32', 'F16'] as const)(
@@ -126,13 +126,13 @@ test('a merged weight that no half can hold is refused by file and name, with wh
   weights.get('model.layers.0.mlp.up_proj.lora_A.weight')!.fill(1e6);
   const source = mergedSource(checkpoint.weights, checkpoint.model, ADAPTERS, weights);
   await expect(mergedGguf(checkpoint, source, 'F16', 'merged.gguf').then(wholeOf)).rejects.toThrow(
-    /^small\.gguf: blk\.0\.ffn_up\.weight: got the weight -?\d+.*; want at most 65504, the largest half\. Write it as F32\.$/,
+    /^small\.gguf: blk\.0\.ffn_up\.weight: found the weight -?\d+.*, expected at most 65504, the largest half\. Write it as F32\.$/,
   );
 });
 
 test('a model that came as a folder is not written as a GGUF file: what to do instead is said', async () => {
   const { checkpoint, source } = await merged('qwen3');
   await expect(mergedGguf(checkpoint, source, 'F32', 'merged.gguf')).rejects.toThrow(
-    /^merged\.gguf: got a model that came as a folder; want one that came as a GGUF file\. Write .* convert_hf_to_gguf\.py/,
+    /^merged\.gguf: found a model that came as a folder, expected one that came as a GGUF file\. Write .* convert_hf_to_gguf\.py/,
   );
 });

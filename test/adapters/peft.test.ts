@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PEFT_WEIGHTS, peftFiles, readPeft } from '../../src/checkpoints/adapter/peft.ts';
 import { PEFT_CONFIG } from '../../src/checkpoints/adapter/peftConfig.ts';
 import type { Files } from '../../src/checkpoints/checkpointFolder.ts';
-import { FormatError } from '../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { opened } from '../weights/fixtures.ts';
@@ -17,7 +17,7 @@ function refusal(changed: Files, of: ModelConfig = model): string {
   try {
     readPeft(of, changed);
   } catch (error) {
-    if (error instanceof FormatError) return error.message;
+    if (error instanceof ProblemError) return error.message;
     throw error;
   }
   return '';
@@ -66,23 +66,23 @@ test('what only concerns how an adapter is trained does not matter, nor a key th
 
 // prettier-ignore
 test.each<[Readonly<Record<string, unknown>>, RegExp]>([
-  [{ peft_type: 'IA3' }, /peft_type: got IA3; want LORA/],
-  [{ task_type: 'SEQ_CLS' }, /task_type: got SEQ_CLS; want CAUSAL_LM/],
-  [{ use_dora: true }, /use_dora: got true; want false: magnitudes \(DoRA\)/],
-  [{ bias: 'lora_only' }, /bias: got lora_only; want none/],
-  [{ lora_bias: true }, /lora_bias: got true; want false/],
-  [{ modules_to_save: ['lm_head'] }, /modules_to_save: got a list; want null: all but the adapters/],
-  [{ rank_pattern: { q_proj: 4 } }, /rank_pattern: got an object; want \{\}: one rank/],
-  [{ alpha_pattern: { q_proj: 4 } }, /alpha_pattern: got an object; want \{\}: one alpha/],
-  [{ layers_to_transform: [0] }, /layers_to_transform: got a list; want null/],
-  [{ fan_in_fan_out: true }, /fan_in_fan_out: got true; want false/],
-  [{ init_lora_weights: 'pissa' }, /init_lora_weights: got pissa; want true: other first weights/],
-  [{ a_later_key: 'on' }, /a_later_key: got on; want nothing of this name/],
-  [{ target_modules: ['q_proj', 'embed_tokens'] }, /target_modules: got embed_tokens; want some of q_proj, k_proj/],
-  [{ target_modules: '.*_proj' }, /target_modules: got \.\*_proj; want some of/],
-  [{ target_modules: [] }, /target_modules: got a list; want some of/],
-  [{ r: 65 }, /r: got 65; want a whole number from 1 to 64/],
-  [{ lora_alpha: 0 }, /lora_alpha: got 0; want a number above 0/],
+  [{ peft_type: 'IA3' }, /peft_type: found IA3, expected LORA/],
+  [{ task_type: 'SEQ_CLS' }, /task_type: found SEQ_CLS, expected CAUSAL_LM/],
+  [{ use_dora: true }, /use_dora: found true, expected false: magnitudes \(DoRA\)/],
+  [{ bias: 'lora_only' }, /bias: found lora_only, expected none/],
+  [{ lora_bias: true }, /lora_bias: found true, expected false/],
+  [{ modules_to_save: ['lm_head'] }, /modules_to_save: found a list, expected null: all but the adapters/],
+  [{ rank_pattern: { q_proj: 4 } }, /rank_pattern: found an object, expected \{\}: one rank/],
+  [{ alpha_pattern: { q_proj: 4 } }, /alpha_pattern: found an object, expected \{\}: one alpha/],
+  [{ layers_to_transform: [0] }, /layers_to_transform: found a list, expected null/],
+  [{ fan_in_fan_out: true }, /fan_in_fan_out: found true, expected false/],
+  [{ init_lora_weights: 'pissa' }, /init_lora_weights: found pissa, expected true: other first weights/],
+  [{ a_later_key: 'on' }, /a_later_key: found on, expected nothing of this name/],
+  [{ target_modules: ['q_proj', 'embed_tokens'] }, /target_modules: found embed_tokens, expected some of q_proj, k_proj/],
+  [{ target_modules: '.*_proj' }, /target_modules: found \.\*_proj, expected some of/],
+  [{ target_modules: [] }, /target_modules: found a list, expected some of/],
+  [{ r: 65 }, /r: found 65, expected a whole number from 1 to 64/],
+  [{ lora_alpha: 0 }, /lora_alpha: found 0, expected a number above 0/],
 ])('an adapter with %j is refused by that name', (change, message) => {
   expect(refusal(config(change))).toMatch(message);
   expect(refusal(config(change))).toMatch(/^adapter_config\.json: .* with PEFT\.$/s);
@@ -97,25 +97,29 @@ test('tensors that are missing, more, of another shape or not finite are named, 
     all.set('base_model.model.lm_head.lora_A.weight', { shape: [3, 16], values: new Float32Array(48) });
   })); // prettier-ignore
   expect(message.split('\n')).toHaveLength(5); // what to do is the last
-  expect(message).toContain(`adapter_model.safetensors: ${at}q_proj.lora_A.weight: got no such tensor; want [3,16].`);
-  expect(message).toContain(`${at}k_proj.lora_B.weight: got [3,8]; want [8,3].`);
-  expect(message).toContain(`${at}v_proj.lora_A.weight: got a number that is not finite; want finite numbers.`);
+  expect(message).toContain(
+    `adapter_model.safetensors: ${at}q_proj.lora_A.weight: found no such tensor, expected [3,16].`,
+  );
+  expect(message).toContain(`${at}k_proj.lora_B.weight: found [3,8], expected [8,3].`);
+  expect(message).toContain(`${at}v_proj.lora_A.weight: found a number that is not finite, expected finite numbers.`);
   expect(message).toMatch(
-    /lm_head\.lora_A\.weight: got a tensor more; want adapters of q_proj, .* in 2 layers, 28 tensors\./,
+    /lm_head\.lora_A\.weight: found a tensor more, expected adapters of q_proj, .* in 2 layers, 28 tensors\./,
   );
 });
 
 test('an adapter of another model, and a folder that is none, are refused by name', () => {
-  expect(refusal(files, { ...model, hidden_size: 32 })).toMatch(/q_proj\.lora_A\.weight: got \[3,16\]; want \[3,32\]/);
-  expect(refusal(files, { ...model, num_hidden_layers: 3 })).toMatch(
-    /layers\.2\.self_attn\.q_proj\.lora_A\.weight: got no such tensor/,
+  expect(refusal(files, { ...model, hidden_size: 32 })).toMatch(
+    /q_proj\.lora_A\.weight: found \[3,16\], expected \[3,32\]/,
   );
-  expect(refusal(new Map())).toMatch(/^adapter_config\.json: got no file; want a file of this name\./);
+  expect(refusal(files, { ...model, num_hidden_layers: 3 })).toMatch(
+    /layers\.2\.self_attn\.q_proj\.lora_A\.weight: found no such tensor/,
+  );
+  expect(refusal(new Map())).toMatch(/^adapter_config\.json: found no file, expected a file of this name\./);
   const pickled = new Map([
     [PEFT_CONFIG, files.get(PEFT_CONFIG)!],
     ['adapter_model.bin', new Uint8Array()],
   ]);
   expect(refusal(pickled)).toMatch(
-    /^adapter_model\.safetensors: got adapter_config\.json, adapter_model\.bin; want a file/,
+    /^adapter_model\.safetensors: found adapter_config\.json, adapter_model\.bin, expected a file/,
   );
 });

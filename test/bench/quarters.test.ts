@@ -48,5 +48,5 @@ test('the benchmark’s environment fills each row: a quarter of prompt, a turn,
 });
 
 test('lengths that cannot be quartered are refused', () => {
-  expect(() => quarters(V, 18)).toThrow('got 18 tokens; want a multiple of 4');
+  expect(() => quarters(V, 18)).toThrow('18 tokens are not a multiple of 4');
 });

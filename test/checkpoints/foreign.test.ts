@@ -61,7 +61,7 @@ test('both readers take a Llama whose bias of o_proj is 0, as ours is written, a
   const name = 'model.layers.0.self_attn.q_proj.bias';
   expect(await widened(storedTensor(weights, name))).toEqual(run.checkpoint.networks.policy.weights.get(name));
   const message =
-    'model.safetensors: model.layers.0.self_attn.o_proj.bias: got a bias that is not 0; want none, or zeros';
+    'model.safetensors: model.layers.0.self_attn.o_proj.bias: found a bias that is not 0, expected none, or zeros';
   await expect(opened(withBias(0))).resolves.toBeDefined();
   await expect(opened(withBias(0.5))).rejects.toThrow(message);
   expect(() => readCheckpointFiles(withBias(0))).not.toThrow();

@@ -4,7 +4,7 @@ import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
-import { FormatError } from '../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { decodeSafetensors } from '../../src/formats/safetensors.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { checksumOf } from '../../src/base/checksum.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 /** Seconds of the processor that a file may take; some hundredths are usual. */
 const MOST_SECONDS = 5;
 
-/** Reads; what comes of it is what `same` accepts, or FormatError that says file, got, want and what to do, in little time. */
+/** Reads; what comes of it is what `same` accepts, or ProblemError that says file, got, want and what to do, in little time. */
 function judge(read: () => unknown, same: (value: unknown) => boolean): 'read' | 'refused' {
   const seconds = processorClock();
   try {
@@ -35,7 +35,7 @@ function judge(read: () => unknown, same: (value: unknown) => boolean): 'read' |
     expect(same(value), 'read as what it was').toBe(true);
     return 'read';
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
+    if (!(error instanceof ProblemError)) throw error;
     expect(error.problems.length).toBeGreaterThan(0);
     for (const { file, got, want, remedy } of error.problems) {
       expect(

@@ -43,7 +43,9 @@ test('positions that a GGUF scales linearly divide every frequency by its factor
   expect((await opened(scaling)).model.rope_factors).toEqual([4, 4, 4, 4]);
   expect((await opened()).model.rope_factors).toBeUndefined();
   await expect(opened({ 'llama.rope.scaling.type': text('linear') })).rejects.toThrow(
-    /llama\.rope\.scaling\.factor: got nothing; want a number above 0/,
+    /llama\.rope\.scaling\.factor: found nothing, expected a number above 0/,
   );
-  await expect(opened({ 'llama.rope.scaling.type': text('yarn') })).rejects.toThrow(/got yarn; want none or linear/);
+  await expect(opened({ 'llama.rope.scaling.type': text('yarn') })).rejects.toThrow(
+    /found yarn, expected none or linear/,
+  );
 });

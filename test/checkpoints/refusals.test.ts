@@ -4,7 +4,7 @@ import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { FormatError } from '../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { checkpointOf, type Tensors } from '../../src/runs/checkpoint.ts';
@@ -29,17 +29,17 @@ const entry = (begin: number, end: number, dtype = 'F32', shape = `[${(end - beg
 describe('a safetensors file', () => {
   // prettier-ignore
   it.each<[string, Uint8Array, string]>([
-    ['with a name twice', tensorsFile(`{"a":${entry(0, 4)},"a":${entry(4, 8)}}`, 8), 'x: header: got the name a twice'],
-    ['with a hole', tensorsFile(`{"a":${entry(0, 4)},"b":${entry(8, 12)}}`, 12), 'x: b: got a hole: b begins at byte 8; want tensors side by side'],
-    ['with an overlap', tensorsFile(`{"a":${entry(0, 8)},"b":${entry(4, 12)}}`, 12), 'x: b: got an overlap: b begins at byte 4'],
-    ['with bytes over', tensorsFile(`{"a":${entry(0, 4)}}`, 9), 'x: got 5 bytes after the last tensor'],
-    ['that is cut off', tensorsFile(`{"a":${entry(0, 8)}}`, 4), 'x: a: got a [2] at bytes 0 to 8 of 4; want 8 bytes inside the file'],
-    ['of endless shape', tensorsFile(`{"a":${entry(0, 4, 'F32', '[4294967296,4294967296,4294967296]')}}`, 4), 'x: a: got a [4294967296,'],
-    ['with an integer too long', tensorsFile(`{"a":${entry(0, 8, 'I64', '[1]')}}`, 8).fill(255, -8).fill(1, -4), 'x: a: got a with the number 72340177116200959; want whole numbers of 32 bits'],
-    ['with metadata that is none', tensorsFile('{"__metadata__":[]}', 0), 'x: got __metadata__ that is not an object'],
-    ['in another encoding', tensorsFile('{"a":\u00e9}', 0).fill(0xe9, 13), 'x: header: got bytes that are not UTF-8'],
+    ['with a name twice', tensorsFile(`{"a":${entry(0, 4)},"a":${entry(4, 8)}}`, 8), 'x: header: found the name a twice'],
+    ['with a hole', tensorsFile(`{"a":${entry(0, 4)},"b":${entry(8, 12)}}`, 12), 'x: b: found a hole: b begins at byte 8, expected tensors side by side'],
+    ['with an overlap', tensorsFile(`{"a":${entry(0, 8)},"b":${entry(4, 12)}}`, 12), 'x: b: found an overlap: b begins at byte 4'],
+    ['with bytes over', tensorsFile(`{"a":${entry(0, 4)}}`, 9), 'x: found 5 bytes after the last tensor'],
+    ['that is cut off', tensorsFile(`{"a":${entry(0, 8)}}`, 4), 'x: a: found a [2] at bytes 0 to 8 of 4, expected 8 bytes inside the file'],
+    ['of endless shape', tensorsFile(`{"a":${entry(0, 4, 'F32', '[4294967296,4294967296,4294967296]')}}`, 4), 'x: a: found a [4294967296,'],
+    ['with an integer too long', tensorsFile(`{"a":${entry(0, 8, 'I64', '[1]')}}`, 8).fill(255, -8).fill(1, -4), 'x: a: found a with the number 72340177116200959, expected whole numbers of 32 bits'],
+    ['with metadata that is none', tensorsFile('{"__metadata__":[]}', 0), 'x: found __metadata__ that is not an object'],
+    ['in another encoding', tensorsFile('{"a":\u00e9}', 0).fill(0xe9, 13), 'x: header: found bytes that are not UTF-8'],
   ])('%s is refused by name', (_, file, message) => {
-    expect(() => decodeSafetensors(file, 'x')).toThrow(FormatError);
+    expect(() => decodeSafetensors(file, 'x')).toThrow(ProblemError);
     expect(() => decodeSafetensors(file, 'x')).toThrow(message);
   });
 
@@ -88,24 +88,24 @@ describe('a zip', () => {
 
   // prettier-ignore
   it.each<[string, Uint8Array, string]>([
-    ['with a name that climbs', named('../x'), 'z.zip: ../x: got a name that leads elsewhere'],
+    ['with a name that climbs', named('../x'), 'z.zip: ../x: found a name that leads elsewhere'],
     ['with a name that climbs within', named('a/../../x'), 'a name that leads elsewhere'],
     ['with an absolute name', named('/etc/x'), 'a name that leads elsewhere'],
     ['with a drive', named('C:x'), 'a name that leads elsewhere'],
     ['with a backslash', named('..\\x'), 'a name that leads elsewhere'],
-    ['with a name twice', named('a', 'A'), 'z.zip: A: got the name twice'],
-    ['with an encrypted file', forged(8, 1, 0), 'z.zip: a.txt: got an encrypted file'],
-    ['packed in a way nobody knows', forged(10, 99, 0), 'got compression method 99; want 0 (stored) or 8 (deflate)'],
-    ['of zip64', forged(24, 255, 255, 255, 255), 'got a zip64 entry'],
+    ['with a name twice', named('a', 'A'), 'z.zip: A: found the name twice'],
+    ['with an encrypted file', forged(8, 1, 0), 'z.zip: a.txt: found an encrypted file'],
+    ['packed in a way nobody knows', forged(10, 99, 0), 'found compression method 99, expected 0 (stored) or 8 (deflate)'],
+    ['of zip64', forged(24, 255, 255, 255, 255), 'found a zip64 entry'],
     ['that declares a gigabyte', forged(24, 0, 0, 0, 0x40), 'bytes in an archive of'],
     ['that declares 65 MB, more than 64 and than 200 times its own', forged(24, 0x40, 0xd2, 0xdf, 3), '65000000 bytes in an archive of'],
-    ['that declares less than it unfolds to', forged(24, 3, 0, 0, 0), 'got more than the 3 bytes it declares'],
-    ['that declares more than it unfolds to', forged(24, 99, 0, 0, 0), 'got 23 bytes of 99'],
+    ['that declares less than it unfolds to', forged(24, 3, 0, 0, 0), 'found more than the 3 bytes it declares'],
+    ['that declares more than it unfolds to', forged(24, 99, 0, 0, 0), 'found 23 bytes of 99'],
     ['whose checksum is another', forged(16, 1, 2, 3, 4), 'contents that are not those its checksum was made of'],
-    ['that is cut off', zipOf(plain).slice(0, 60), 'z.zip: got no end of an archive'],
-    ['that is none', text('hello'), 'z.zip: got no end of an archive'],
+    ['that is cut off', zipOf(plain).slice(0, 60), 'z.zip: found no end of an archive'],
+    ['that is none', text('hello'), 'z.zip: found no end of an archive'],
   ])('%s is refused by name', (_, zip, message) => {
-    expect(() => filesOfZip('z.zip', zip)).toThrow(FormatError);
+    expect(() => filesOfZip('z.zip', zip)).toThrow(ProblemError);
     expect(() => filesOfZip('z.zip', zip)).toThrow(message);
   });
 
@@ -137,22 +137,22 @@ const weights = (change: (tensors: Map<string, SafeTensor>) => unknown): Uint8Ar
 describe('a folder', () => {
   // prettier-ignore
   it.each<[string, () => Files, string[]]>([
-    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: got no such file', 'metrics.jsonl: got no such file']],
-    ['with another’s weights', () => new Map([...files, [FILES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: got It was damaged after it was saved']],
-    ['with a changed curve', () => new Map([...files, [FILES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: got ']],
-    ['of a GPT-2', () => foreign({ [FILES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { rope_type: 'yarn', factor: 2 } }) }), ['architectures: got GPT2LMHeadModel', 'hidden_act: got gelu; want silu', 'rope_scaling: got an object; want default, as in rope_parameters']],
-    ['without dimensions', () => foreign({ [FILES.config]: text('{"architectures":["LlamaForCausalLM"],"hidden_act":"silu"}') }), ['hidden_size: got nothing; want a whole number above 0', 'num_hidden_layers: got nothing']],
-    ['whose files do not belong together', () => foreign({ [FILES.config]: config({ hidden_size: 18, vocab_size: 40 }) }), ['model.safetensors: model.embed_tokens.weight: got [39,16]; want [40,18]', 'tokenizer.json: model.vocab: got 39 words; want 40']],
-    ['with NaN among its weights', () => foreign({ [FILES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: got a number that is not finite']],
-    ['with a tensor more and one less', () => foreign({ [FILES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: got no such tensor; want [16]', 'q_norm.weight: got a tensor more']],
+    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: found no such file', 'metrics.jsonl: found no such file']],
+    ['with another’s weights', () => new Map([...files, [FILES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: found It was damaged after it was saved']],
+    ['with a changed curve', () => new Map([...files, [FILES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: found ']],
+    ['of a GPT-2', () => foreign({ [FILES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { rope_type: 'yarn', factor: 2 } }) }), ['architectures: found GPT2LMHeadModel', 'hidden_act: found gelu, expected silu', 'rope_scaling: found an object, expected default, as in rope_parameters']],
+    ['without dimensions', () => foreign({ [FILES.config]: text('{"architectures":["LlamaForCausalLM"],"hidden_act":"silu"}') }), ['hidden_size: found nothing, expected a whole number above 0', 'num_hidden_layers: found nothing']],
+    ['whose files do not belong together', () => foreign({ [FILES.config]: config({ hidden_size: 18, vocab_size: 40 }) }), ['model.safetensors: model.embed_tokens.weight: found [39,16], expected [40,18]', 'tokenizer.json: model.vocab: found 39 words, expected 40']],
+    ['with NaN among its weights', () => foreign({ [FILES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: found a number that is not finite']],
+    ['with a tensor more and one less', () => foreign({ [FILES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: found no such tensor, expected [16]', 'q_norm.weight: found a tensor more']],
     ['with endless layers', () => foreign({ [FILES.config]: config({ num_hidden_layers: 1e9 }) }), ['those of 1000000000 layers']],
-    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: got shards (model.safetensors.index.json); want one. Save the model with save_pretrained']],
-    ['with byte pairs', () => foreign({ [FILES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: got BPE; want WordLevel']],
-    ['with a name twice', () => foreign({ [FILES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: got the name vocab_size twice']],
-    ['that is empty', () => new Map(), ['config.json: got no such file', 'model.safetensors: got no such file', 'tokenizer.json: got no such file']],
+    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: found shards (model.safetensors.index.json), expected one. Save the model with save_pretrained']],
+    ['with byte pairs', () => foreign({ [FILES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: found BPE, expected WordLevel']],
+    ['with a name twice', () => foreign({ [FILES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: found the name vocab_size twice']],
+    ['that is empty', () => new Map(), ['config.json: found no such file', 'model.safetensors: found no such file', 'tokenizer.json: found no such file']],
   ])('%s is refused with all that is wrong', (_, make, messages) => {
     const given = make();
-    expect(() => readCheckpointFiles(given)).toThrow(FormatError);
+    expect(() => readCheckpointFiles(given)).toThrow(ProblemError);
     for (const message of messages) expect(() => readCheckpointFiles(given)).toThrow(message);
   });
 });
@@ -198,9 +198,9 @@ test('another program’s weights in another environment, of another kind or siz
   const refused = () =>
     foreignCheckpoint(read.model, parseConfig({ ...TINY, env: 'frozen-lake' }), ['<pad>', '<bos>', 'up']);
   for (const message of [
-    'config.json: rms_norm_eps: got 0.000001; want 0.00001',
-    'config.json: rope_theta: got 500000; want 10000',
-    'tokenizer.json: id 2 of 39: got <think>; want up, the words of frozen-lake, 3 of them',
+    'config.json: rms_norm_eps: found 0.000001, expected 0.00001',
+    'config.json: rope_theta: found 500000, expected 10000',
+    'tokenizer.json: id 2 of 39: found <think>, expected up, the words of frozen-lake, 3 of them',
   ]) {
     expect(refused).toThrow(message);
   }

@@ -26,7 +26,7 @@ function refused(run: () => unknown): readonly string[] {
   try {
     run();
   } catch (error) {
-    return (error as Error).message.split('\n').flatMap((line) => /: ([\w.]+): got/.exec(line)?.[1] ?? []);
+    return (error as Error).message.split('\n').flatMap((line) => /: ([\w.]+): found/.exec(line)?.[1] ?? []);
   }
   return [];
 }

@@ -51,7 +51,7 @@ test('a head alone is the embedding too, and a head of another shape is refused 
     await widened(storedTensor(plain.weights, EMBEDDING)),
   );
   const short = tied((tensors) => tensors.set(HEAD, { shape: [1, 16], values: new Float32Array(16) }));
-  await expect(openFolderCheckpoint(short)).rejects.toThrow(/lm_head\.weight: got \[1,16\]; want \[/);
+  await expect(openFolderCheckpoint(short)).rejects.toThrow(/lm_head\.weight: found \[1,16\], expected \[/);
 });
 
 test('a merged folder keeps a head of its own, and its config.json says that it is not tied', async () => {

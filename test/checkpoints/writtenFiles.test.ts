@@ -14,7 +14,7 @@ import { FIELDS } from '../../src/config/fields.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { type Checkpoint, CheckpointError } from '../../src/runs/checkpoint.ts';
-import { readManifest, StoredRunError } from '../../src/runs/manifest.ts';
+import { readManifest } from '../../src/runs/manifest.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
 import { readStoredRun } from '../../src/runs/readStoredRun.ts';
 import type { Points } from '../../src/runs/series.ts';
@@ -270,8 +270,9 @@ describe('playground.json', () => {
     try {
       refuse();
     } catch (error) {
-      if (error instanceof StoredRunError) return `${error.place}: ${error.got}`;
-      return error instanceof CheckpointError ? error.message : String(error);
+      const [problem] = error instanceof CheckpointError ? error.problems : [];
+      if (problem?.got) return `${problem.place}: ${problem.got}`;
+      return problem ? problem.what : String(error);
     }
     return 'nothing was refused';
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
-import { ConfigError, problemText } from '../../src/config/configProblem.ts';
+import { ConfigError } from '../../src/config/configProblem.ts';
+import { problemText } from '../../src/base/problem.ts';
 
 const problemsOf = (...args: string[]) => {
   try {
@@ -35,22 +36,28 @@ describe('the arguments of train', () => {
     expect(problemsOf('--facts', 'my.csv', '--env', 'bandit')[0]).toMatch(
       /only your-facts asks about a file; got --env bandit/,
     );
-    expect(problemsOf('--facts')[0]).toMatch(/--facts: got nothing/);
+    expect(problemsOf('--facts')[0]).toMatch(/--facts needs a value/);
   });
 
   it('take the file of an environment that a person wrote, which is the task: no preset and no facts beside it', () => {
     const { config, envFile } = parseArguments(['--env-file', 'mine.ts', '--updates', '9']);
     expect(envFile).toBe('mine.ts');
     expect(config).toMatchObject({ env: 'your-environment', language: 'words', updates: 9 });
-    expect(problemsOf('--env-file', 'mine.ts', '--preset', 'multi-hop')[0]).toMatch(/--preset: got multi-hop beside/);
-    expect(problemsOf('--env-file', 'mine.ts', '--facts', 'my.csv')[0]).toMatch(/--facts: got my\.csv beside/);
-    expect(problemsOf('--env-file', 'mine.ts', '--env', 'calculator')[0]).toMatch(/got --env calculator/);
+    expect(problemsOf('--env-file', 'mine.ts', '--preset', 'multi-hop')[0]).toMatch(
+      /--preset multi-hop can’t be combined with/,
+    );
+    expect(problemsOf('--env-file', 'mine.ts', '--facts', 'my.csv')[0]).toMatch(
+      /--facts my\.csv can’t be combined with/,
+    );
+    expect(problemsOf('--env-file', 'mine.ts', '--env', 'calculator')[0]).toMatch(
+      /can’t be combined with --env calculator/,
+    );
     expect(parseArguments(['--resume', 'run', '--env-file', 'mine.ts']).envFile).toBe('mine.ts');
   });
 
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
-      expect.stringMatching(/got chess; want one of number-hunt, multi-hop/),
+      expect.stringMatching(/chess isn’t one of number-hunt, multi-hop/),
       expect.stringMatching(/^npm run train -- --preset NAME/),
     ]);
     expect(problemsOf('--fast')[0]).toMatch(/--fast: no such flag\. Have --preset/);
@@ -59,7 +66,7 @@ describe('the arguments of train', () => {
     );
     expect(problemsOf('fast')[0]).toMatch(/^fast: no such flag/);
     expect(problemsOf('--fast', '9')).toHaveLength(2); // its value is no second problem
-    expect(problemsOf('--set', 'speed=9')[0]).toMatch(/got speed; no such knob\. Have env, range/);
+    expect(problemsOf('--set', 'speed=9')[0]).toMatch(/there is no knob speed\. The knobs are env, range/);
     expect(problemsOf('--set', 'speed')[0]).toMatch(/want knob=value/);
   });
 
@@ -68,7 +75,7 @@ describe('the arguments of train', () => {
   });
 
   it('refuse values out of range and impossible combinations', () => {
-    expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: got 1\.5; want a whole number/);
+    expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: 1\.5 isn’t a whole number/);
     expect(problemsOf('--backend', 'quantum')[0]).toMatch(/want one of auto, gpu, cpu/);
     expect(problemsOf('--set', 'heads=3')[0]).toMatch(
       /heads: 3, but width 32 must be a multiple of it\. Choose a divisor/,

@@ -37,7 +37,7 @@ test('a run beside a checkpoint that is ended while it imitates is saved there, 
     start('--resume', 'cut').ended,
     start('--resume', 'cut', '--model', 'other.gguf').ended,
   ]);
-  expect(without.err).toMatch(/--model: got nothing; want a GGUF file/);
+  expect(without.err).toMatch(/--model is missing\. Name a GGUF file/);
   expect(other.err).toMatch(/beside tiny\.gguf \(.*\)\. other\.gguf \(.*\) is another model/);
   const again = await start('--resume', 'cut', '--model', 'tiny.gguf').ended;
   expect(again.err).toContain(`Goes on after imitation step ${step} of 8 of cut.`);

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { experimentFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
-import { ConfigError, problemText } from '../../src/config/configProblem.ts';
+import { ConfigError } from '../../src/config/configProblem.ts';
+import { problemText } from '../../src/base/problem.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/experimentPlan.ts';
 import { tableOf } from '../../src/experiments/resultTable.ts';
 
@@ -36,15 +37,15 @@ describe('the arguments of experiment', () => {
 
   it('say what was got and what exists', () => {
     expect(problemsOf()[0]).toMatch(
-      /got nothing; want one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping/,
+      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping/,
     );
-    expect(problemsOf('chess')[0]).toMatch(/got chess/);
-    expect(problemsOf('ablation', 'algorithms')[0]).toMatch(/got ablation algorithms/);
+    expect(problemsOf('chess')[0]).toMatch(/can’t run chess/);
+    expect(problemsOf('ablation', 'algorithms')[0]).toMatch(/can’t run ablation algorithms/);
     expect(problemsOf('ablation', '--fast')[0]).toMatch(/--fast: no such flag\. Have --seeds/);
-    expect(problemsOf('ablation', '--seeds', '0')[0]).toMatch(/--seeds: got 0; want a whole number from 1/);
-    expect(problemsOf('ablation', '--arms', 'ppo')[0]).toMatch(/got ppo; want some of ppo-both/);
-    expect(problemsOf('ablation', '--backend', 'quantum')[0]).toMatch(/--backend: got quantum; want one of auto/);
-    expect(problemsOf('ablation', '--out')[0]).toMatch(/--out: got nothing; want a value/);
+    expect(problemsOf('ablation', '--seeds', '0')[0]).toMatch(/--seeds can’t be 0\. Use a whole number from 1/);
+    expect(problemsOf('ablation', '--arms', 'ppo')[0]).toMatch(/can’t be ppo\. Use some of ppo-both/);
+    expect(problemsOf('ablation', '--backend', 'quantum')[0]).toMatch(/--backend: quantum isn’t one of auto/);
+    expect(problemsOf('ablation', '--out')[0]).toMatch(/--out needs a value/);
     expect(problemsOf('ablation', '--seeds', 'x', '--jobs', '0.5', '--updates', '-1')).toHaveLength(4); // and the usage
   });
 });

@@ -35,7 +35,7 @@ test('an export and a hand-over leave a folder as it is that holds a run, and a 
   ] as const) {
     const engine = name === 'handover' ? ['--for', 'verl'] : [];
     const { code, err } = await ended(name, '--run', 'saved', ...engine, '--out', out);
-    expect(err).toMatch(`${name}: --out: got ${out}, which ${holds}; want `);
+    expect(err).toMatch(`${name}: --out can’t be ${out}, because it ${holds}. Name `);
     expect(code).toBe(1);
   }
   expect([contents('saved'), contents('handed')]).toEqual(before);
@@ -102,6 +102,6 @@ test('--from goes on with a saved run in an export and a hand-over; a preset is 
   expect(preset.err).toMatch(/^env: .*cannot change while a run is under way/m);
   writeFileSync(programs.at('mine.csv'), 'Ada,teacher,Ben\nBen,city,Lima\nCy,teacher,Ben\nDee,teacher,Ben\n');
   const facts = await ended('export', '--from', 'saved', '--facts', 'mine.csv', '--out', 'none');
-  expect(facts.err).toMatch(/^--facts: got .*mine\.csv beside --from; want one of them\. A saved run has its own\.\n$/);
+  expect(facts.err).toMatch(/^--facts .*mine\.csv can’t be combined with --from\. A saved run has its own\.\n$/);
   expect(facts.code).toBe(2);
 });

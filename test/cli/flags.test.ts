@@ -29,9 +29,9 @@ test('an unknown flag is named with the nearest there is, and what follows it is
 
 test('a flag without its value and a switch with one are problems, and the flag that follows is read', () => {
   const { problems, given } = read('--out --json --merge');
-  expect(problems).toEqual(['--out: got nothing; want a value.', '--merge: got nothing; want a value.']);
+  expect(problems).toEqual(['--out needs a value.', '--merge needs a value.']);
   expect(given).toEqual({ json: true });
-  expect(read('--json=yes').problems).toEqual(['--json: got yes; takes no value.']);
+  expect(read('--json=yes').problems).toEqual(['--json takes no value, but has yes.']);
 });
 
 test('other words are a problem where there may be none, and another program is given what is not ours', () => {

@@ -24,8 +24,8 @@ function withHeader(change: (text: string) => string): ArrayBuffer {
 
 // prettier-ignore
 test.each<[string, (text: string) => string, RegExp]>([
-  ['a model of endless layers', (h) => h.replace(/\\"num_hidden_layers\\": ?\d+/, '\\"num_hidden_layers\\": 65000'), /num_hidden_layers is 65000; want 64 at most/],
-  ['no width', (h) => h.replace(/\\"hidden_size\\": ?\d+/, '\\"hidden_size\\": null'), /config\.hidden_size is null; want a whole number/],
+  ['a model of endless layers', (h) => h.replace(/\\"num_hidden_layers\\": ?\d+/, '\\"num_hidden_layers\\": 65000'), /num_hidden_layers is 65000, and the limit is 64/],
+  ['no width', (h) => h.replace(/\\"hidden_size\\": ?\d+/, '\\"hidden_size\\": null'), /config\.hidden_size is null and must be a whole number/],
   ['endless steps', (h) => h.replace(/"adamw_steps": ?"\d+"/, '"adamw_steps":"9999999"'), /adamw_steps isn’t a whole number from 1 to 1000/],
   ['an aggregation nobody knows', (h) => h.replace('token-mean', 'token-mode'), /hyper\.loss_aggregation isn’t one of token-mean/],
   ['a config that is no JSON', (h) => h.replace(/"config": ?"\{/, '"config":"['), /config isn’t a JSON object/],

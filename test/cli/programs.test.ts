@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callerPath, FileError, fileError, readWhole, writableFolder, writeWhole } from '../../src/cli/files.ts';
+import { callerPath, fileError, readWhole, writableFolder, writeWhole } from '../../src/cli/files.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 
 const CLI = path.resolve('scripts/cli.mjs');
 const BENCH = path.resolve('bench/run.mjs');
@@ -39,10 +40,10 @@ test.each<[string, number, RegExp]>([
   ['$CLI train --help', 0, /^npm run train -- --preset NAME.*\n.*--env-file FILE.*\n.*--save DIR.*\n$/],
   ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
   ['$CLI train --topK 3 --facts none.csv', 1, /^topK: rollouts are drawn from a truncated distribution.*\ntrain: .*none\.csv cannot be read/],
-  ['$CLI train --set seed=0x10', 2, /^seed: got 0x10; want a whole number.*\n$/],
+  ['$CLI train --set seed=0x10', 2, /^seed: 0x10 isn’t a whole number.*\n$/],
   ['$BENCH --help', 0, /^npm run bench \[-- --json\].*\n/],
   ['$BENCH --secnds 10', 2, /^--secnds: no such flag\. Did you mean --seconds\? Have --json, .*\nnpm run bench/],
-  ['$BENCH --seconds 0x10', 1, /^bench: --seconds got 0x10; want a number above 0\.\n$/],
+  ['$BENCH --seconds 0x10', 1, /^bench: --seconds can’t be 0x10\. Use a number above 0\.\n$/],
   ['$CLI golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
@@ -52,7 +53,7 @@ test.each<[string, number, RegExp]>([
   ['$CLI environment sound.ts --episodes 10 --export mine', 0, /\nExported to mine: README\.md, environment\.ts, .*quickjs\.wasm\.\n$/],
   ['$CLI environment looping.ts --episodes 10 --export looping', 1, /\nNothing was exported\..*\n$/],
   ['$CLI environment sound.ts --export .', 2, /^--export: \. .*Name a new folder\.\n$/],
-  ['$CLI environment sound.ts --export', 2, /^--export: got nothing; want a value\.\nnpm run environment/],
+  ['$CLI environment sound.ts --export', 2, /^--export needs a value\.\nnpm run environment/],
   ['$CLI environment', 2, /^Which file\?\nnpm run environment/],
   ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in cannot be written to: a part of its path is a file, not a folder\..*\n$/],
   ['$CLI train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
@@ -78,7 +79,7 @@ test('a file is written whole or what was there stays, and nothing else is left'
   await expect(writeWhole(path.join(folder, 'bad'), '')).rejects.toThrow(/bad cannot be written: it isn’t a file/);
   await expect(writeWhole('/dev/full', '')).rejects.toThrow(/full cannot be written: it isn’t a file/); // and it is still there
   await expect(readWhole('/dev/full')).rejects.toThrow(/cannot be read: it isn’t a file/);
-  await expect(readWhole(file, 3)).rejects.toThrow(/has 0\.0 MB; want at most/);
+  await expect(readWhole(file, 3)).rejects.toThrow(/has 0\.0 MB, and the limit is/);
   await expect(writableFolder(file)).rejects.toThrow(/a file of that name is in the way/);
   expect(readdirSync(folder).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
@@ -87,7 +88,7 @@ test.each(['ENOSPC', 'EROFS', 'EACCES', 'ENOTDIR', 'EFBIG', 'EWHATEVER'])(
   '%s is one line that names the file',
   (code) => {
     const error = fileError('a\u202eb.json', 'written', Object.assign(new Error(`${code}: x\ny`), { code }));
-    expect(error).toBeInstanceOf(FileError);
+    expect(error).toBeInstanceOf(ProblemError);
     expect(error.message).toMatch(/^a‹U\+202E›b\.json cannot be written: [^\n]{5,}\.$/);
   },
 );

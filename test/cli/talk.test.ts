@@ -33,7 +33,7 @@ test('a folder that is not there, and a call without one, are told in a line', a
   });
   expect(await talk([], '')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/^--checkpoint: got nothing; want a folder or a zip\./) as unknown,
+    err: expect.stringMatching(/^--checkpoint is missing\. Name a folder or a zip\./) as unknown,
   });
 });
 

@@ -112,16 +112,16 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(more.code).toBe(0);
   expect(savedUpdate('two')).toBe(3);
   expect(knobs).toMatchObject({ code: 2, out: '' });
-  expect(knobs.err).toMatch(/^learningRate: got 0\.01; want [\d.]+, with which the run was saved\. Leave it out.*\n$/);
+  expect(knobs.err).toMatch(/^learningRate can’t be 0\.01: the run was saved with [\d.]+\. Leave it out.*\n$/);
   expect(none.code).toBe(1);
   expect(none.err).toMatch(/config\.json|playground\.json/);
-  expect(over.err).toMatch(/^train: --save: got copy, which holds a saved run; want a folder without one\./);
+  expect(over.err).toMatch(/^train: --save can’t be copy, because it holds a saved run\. Name a folder without one\./);
   expect(nowhere).toMatchObject({ code: 1, out: '' }); // before it trains
   expect(nowhere.err).toMatch(/config\.json\/x cannot be read: a part of its path is a file/);
   expect(beside).toMatchObject({ code: 1, out: '' });
   expect(beside.err).toMatch(/config\.json cannot be written to: a file of that name is in the way/);
   expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
-  expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
+  expect(less).toMatchObject({ code: 2, err: 'updates can’t be 1: 2 are done. Use 2 or more.\n' });
 });
 
 test('a job that was killed before its first save begins anew by the same command, and its event file with it', async () => {

@@ -75,8 +75,8 @@ test.each(DEVICES)(
     await drop(page, { 'gpt2.zip': zipOf(files) });
     const dialog = page.getByRole('dialog', { name: 'Import a checkpoint' });
     await dialog.getByText('gpt2.zip can’t be imported.').waitFor();
-    await dialog.getByText('config.json: architectures: got GPT2LMHeadModel; want LlamaForCausalLM').waitFor();
-    await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
+    await dialog.getByText('config.json: architectures: found GPT2LMHeadModel, expected LlamaForCausalLM').waitFor();
+    await dialog.getByText('config.json: vocab_size: found -1, expected a whole number above 0.').waitFor();
     expect(await axe(page)).toEqual([]);
     if (device === 'phone') await expect.poll(() => tooSmall(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();

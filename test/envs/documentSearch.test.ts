@@ -91,11 +91,11 @@ describe('the questions', () => {
     const good = `${head}train\triver\twhat river is Lyon on\tRhone\tLyon\tLyon\n`;
     expect(readDocuments(passages, good).questions).toHaveLength(1);
     expect(() => readDocuments('title\tbody\n', good)).toThrow(
-      /passages.tsv, line 1: got title\tbody; want title, text/,
+      /passages.tsv, line 1: found title\tbody, expected title, text/,
     );
-    expect(() => readDocuments(`${passages}Bonn\n`, good)).toThrow(/passages.tsv, line 4: got 1 columns; want 2/);
+    expect(() => readDocuments(`${passages}Bonn\n`, good)).toThrow(/passages.tsv, line 4: found 1 columns, expected 2/);
     expect(() => readDocuments(passages, `${head}test\tx\tx\tx\tx\tx\n`)).toThrow(
-      /questions.tsv, question 1: got the split test; want one of train, held-out, unread/,
+      /questions.tsv, question 1: there is no split test. Use one of train, held-out, unread/,
     );
   });
 });

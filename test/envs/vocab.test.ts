@@ -16,11 +16,11 @@ test('a vocabulary is the tags, the two fixed answers and its own words, each on
 });
 
 test('a word given twice, an unknown word and an unknown id are refused with what is wanted', () => {
-  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: got left twice; want every word once.');
-  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('got <call>, up twice');
+  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: left is in it twice.');
+  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('<call>, up is in it twice');
   const { id, word } = vocabulary(['left']);
-  expect(() => id('up')).toThrow('vocabulary: got the word up; want one of <pad> <bos> ');
-  expect(() => word(13)).toThrow('vocabulary: got id 13; want 0 … 12.');
+  expect(() => id('up')).toThrow('vocabulary: it has no word up. Its words are <pad> <bos> ');
+  expect(() => word(13)).toThrow('vocabulary: id 13 is out of range: ids go from 0 to 12.');
   expect(word(12)).toBe('left');
 });
 
@@ -50,11 +50,11 @@ test('in unmasked text every token is legal, and only what closes a call or an a
 
 test('a state that is none and more than 256 of them are refused', () => {
   expect(() => buildGrammar(5, [{ name: 'a', edges: [[[1], 'b']] }])).toThrow(
-    'buildGrammar: got state b; want one of a.',
+    'buildGrammar: there is no state b. The states are a.',
   );
   const many = (n: number) => Array.from({ length: n }, (_, i) => ({ name: String(i), edges: [] }));
   expect(buildGrammar(1, many(255)).grammar.states).toBe(256);
-  expect(() => buildGrammar(1, many(256))).toThrow('buildGrammar: got 257 states; want at most 256.');
+  expect(() => buildGrammar(1, many(256))).toThrow('buildGrammar: 257 states are too many: the limit is 256.');
 });
 
 test.each(ENV_NAMES)('%s: the prompt that stands for its tasks is in its words', (env) => {

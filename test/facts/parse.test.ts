@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MOST_BYTES } from '../../src/facts/decode.ts';
-import { FactsError, type Triple } from '../../src/facts/facts.ts';
+import type { Triple } from '../../src/facts/facts.ts';
+import { ProblemError, problemText } from '../../src/base/problem.ts';
 import { LONGEST_NAME, nameProblem } from '../../src/facts/factNames.ts';
 import { MOST_ROWS, parseFacts } from '../../src/facts/parse.ts';
 import { firstHidden } from '../../src/base/visible.ts';
@@ -13,10 +14,10 @@ function problems(content: Uint8Array | string): readonly string[] {
   try {
     parseFacts('my.csv', content);
   } catch (error) {
-    if (error instanceof FactsError) return error.problems;
+    if (error instanceof ProblemError) return error.problems.map(problemText);
     throw error;
   }
-  throw new Error('want a FactsError');
+  throw new Error('want a ProblemError');
 }
 
 /** What keeps a name that runs from right to left apart. */
@@ -253,7 +254,7 @@ describe('1 MB takes less than a second:', () => {
     try {
       outcome = `${parseFacts('my.csv', content).facts.triples.length} facts`;
     } catch (error) {
-      if (!(error instanceof FactsError)) throw error;
+      if (!(error instanceof ProblemError)) throw error;
       outcome = error.message;
     }
     const { user, system } = process.cpuUsage(before);
@@ -300,9 +301,9 @@ it('of 10,000 hostile files each is read as it stands, or refused with what to d
       expect(firstHidden(facts.source.replaceAll(ISOLATES, ''))).toBeNull();
       read++;
     } catch (error) {
-      if (!(error instanceof FactsError)) throw error;
+      if (!(error instanceof ProblemError)) throw error;
       expect(error.problems.length).toBeGreaterThan(0);
-      for (const problem of error.problems) {
+      for (const problem of error.problems.map(problemText)) {
         expect(problem.length).toBeLessThan(500);
         expect(firstHidden(problem.replaceAll(ISOLATES, '')), problem).toBeNull();
       }

@@ -36,7 +36,7 @@ test.each([
 ])('of parts %j alone it is said which are missing, and how to join them', async (given, without) => {
   const files = given.map((i) => parts[i]!);
   await expect(openTextCheckpoint(files)).rejects.toThrow(
-    `split.count: got 3 parts, without ${without}; want all 3. Choose all of them together. Or join them first: llama-gguf-split --merge split-00001-of-00003.gguf joined.gguf`,
+    `split.count: found 3 parts, without ${without}, expected all 3. Choose all of them together. Or join them first: llama-gguf-split --merge split-00001-of-00003.gguf joined.gguf`,
   );
 });
 
@@ -49,11 +49,13 @@ test('parts of other models, the same part twice and a tensor in two parts are r
     const [first, ...others] = files.map((bytes, i) => bytesInMemory(`${i}.gguf`, bytes));
     return openGguf(first!, others);
   };
-  await expect(open(split(0, 2), split(1, 3))).rejects.toThrow(/^1\.gguf: split\.count: got 3; want 2, as in 0\.gguf/);
-  await expect(open(split(0, 2), split(0, 2))).rejects.toThrow(/^1\.gguf: split\.no: got 0, which 0\.gguf is too/);
-  await expect(open(split(0, 2), split(2, 2))).rejects.toThrow(/^1\.gguf: split\.no: got 2; want 0 … 1/);
-  await expect(open(split(0, 2), split(1, 2))).rejects.toThrow(/^1\.gguf: a: got a tensor that 0\.gguf has too/);
-  await expect(open(split(0, 4e9))).rejects.toThrow(/split\.count: got 4000000000 parts, without part 2/);
+  await expect(open(split(0, 2), split(1, 3))).rejects.toThrow(
+    /^1\.gguf: split\.count: found 3, expected 2, as in 0\.gguf/,
+  );
+  await expect(open(split(0, 2), split(0, 2))).rejects.toThrow(/^1\.gguf: split\.no: found 0, which 0\.gguf is too/);
+  await expect(open(split(0, 2), split(2, 2))).rejects.toThrow(/^1\.gguf: split\.no: found 2, expected 0 … 1/);
+  await expect(open(split(0, 2), split(1, 2))).rejects.toThrow(/^1\.gguf: a: found a tensor that 0\.gguf has too/);
+  await expect(open(split(0, 4e9))).rejects.toThrow(/split\.count: found 4000000000 parts, without part 2/);
   for (const files of [
     [split(0, 2), split(1, 3)],
     [split(0, 2), split(0, 2)],

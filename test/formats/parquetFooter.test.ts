@@ -64,9 +64,9 @@ test('row groups are read one after the other, and columns of whole numbers are 
 });
 
 test.each<readonly [RegExp, Group]>([
-  [/-1 rows after 2; want 10000000 at most/, { rows: -1, bytes: 1 }],
-  [/9999999 rows after 2; want 10000000 at most/, { rows: 10_000_000 - 1, bytes: 1 }],
-  [/a row group of 268435457 bytes; want 268435456 at most/, { rows: 1, bytes: LARGEST + 1 }],
+  [/-1 rows after 2, and the limit is 10000000/, { rows: -1, bytes: 1 }],
+  [/9999999 rows after 2, and the limit is 10000000/, { rows: 10_000_000 - 1, bytes: 1 }],
+  [/a row group of 268435457 bytes, and the limit is 268435456/, { rows: 1, bytes: LARGEST + 1 }],
   [/compressed by LZO\. Write the file with one of SNAPPY, GZIP, BROTLI, LZ4, ZSTD\.$/, { rows: 1, bytes: 1, codec: 'LZO' }], // prettier-ignore
 ])('a footer is refused: %s', async (message, group) => {
   await expect(openParquet(parquetOf({ rows: 2, bytes: 1 }, group))).rejects.toThrow(message);

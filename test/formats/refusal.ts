@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { FormatError, type FormatProblem } from '../../src/formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../../src/base/problem.ts';
 
-/** What a FormatError says that `read` ends in; each of its problems names file, got, want and what to do. Anything else fails the test. */
-export async function refusalOf(read: () => unknown): Promise<readonly FormatProblem[]> {
+/** What a ProblemError says that `read` ends in; each of its problems names file, got, want and what to do. Anything else fails the test. */
+export async function refusalOf(read: () => unknown): Promise<readonly Problem[]> {
   try {
     await read();
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
+    if (!(error instanceof ProblemError)) throw error;
     for (const { file, got, want, remedy } of error.problems) {
       expect([file, got, want, remedy].every((part) => /\S/.test(part) && !/undefined|NaN/.test(part))).toBe(true);
     }
@@ -23,12 +23,12 @@ export async function refusedAt(read: () => unknown): Promise<string> {
 }
 
 /** The first problem that `take` ends in, at once; null where it took all. Any other exception is thrown on. */
-export function firstProblem(take: () => unknown): FormatProblem | null {
+export function firstProblem(take: () => unknown): Problem | null {
   try {
     take();
     return null;
   } catch (error) {
-    if (error instanceof FormatError) return error.problems[0] ?? null;
+    if (error instanceof ProblemError) return error.problems[0] ?? null;
     throw error;
   }
 }

@@ -56,7 +56,7 @@ test('a header is JSON padded with spaces to eights, and a tensor whose numbers 
     expect(JSON.parse(text)).toEqual({ [name]: entry(0, 4) });
   }
   const wrong = new Map([['w', { shape: [2, 3], values: new Float32Array(5) }]]);
-  expect(() => encodeSafetensors(wrong)).toThrow(/w has 5 numbers; want 6 = \[2,3\]/);
+  expect(() => encodeSafetensors(wrong)).toThrow(/w has 5 numbers, and its shape needs 6 = \[2,3\]/);
 });
 
 const BAD = 'without a shape and two offsets';

@@ -149,17 +149,17 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
   await model.begin(TEXTS.slice(0, 3));
   const limits = { steps: 1, stops: [] };
   const refused: readonly [() => Promise<unknown>, string][] = [
-    [() => model.begin([[1], [43]]), 'got token 43 for row 1; want an id from 0 to 42'],
+    [() => model.begin([[1], [43]]), 'token 43 of row 1 is out of range: ids go from 0 to 42'],
     [() => model.begin([[1], []]), 'the text of row 1 is empty'],
-    [() => model.begin([[1], [1], [1], [1], [1]]), 'got 5 texts; want at most 4'],
-    [() => model.begin([new Array<number>(49).fill(1)]), 'row 0 would have 49 tokens; want at most 48'],
+    [() => model.begin([[1], [1], [1], [1], [1]]), '5 texts are too many for 4 rows'],
+    [() => model.begin([new Array<number>(49).fill(1)]), 'row 0 would have 49 tokens, and at most 48 fit'],
     [() => model.append([{ row: 0, ids: [1] }, { row: 0, ids: new Array<number>(38).fill(1) }]), 'row 0 would have 49'], // prettier-ignore
     [() => model.append([{ row: 3, ids: [1] }]), 'row 3 has no text'],
-    [() => model.append([{ row: 4, ids: [1] }]), 'got row 4; want 0 to 3'],
+    [() => model.append([{ row: 4, ids: [1] }]), 'Row 4 is out of range: rows go from 0 to 3'],
     [() => model.append([{ row: 1, ids: [0.5] }]), 'got token 0.5'],
     [() => model.draw([3], limits, GREEDY), 'row 3 has no text'],
     [() => model.draw([1, 1], limits, GREEDY), 'want each once'],
-    [() => model.likeliest([0], 44), 'got 44; want 1 to 43'],
+    [() => model.likeliest([0], 44), '44 tokens can’t be listed. Ask for 1 to 43'],
     [() => model.score(0, [-1]), 'got token -1'],
     [() => model.score(0, new Array<number>(39).fill(1)), 'would have 49 tokens'],
   ];
@@ -167,8 +167,8 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
     await expect(ask()).rejects.toThrow(message);
     await expect(ask()).rejects.toThrow(RangeError);
   }
-  expect(() => model.keep(0, 0)).toThrow('keep: got 0; want 1 to 10');
-  expect(() => model.filled(-1)).toThrow('got row -1');
+  expect(() => model.keep(0, 0)).toThrow('keep: 0 tokens can’t be kept, because row 0 has 1 to 10');
+  expect(() => model.filled(-1)).toThrow('Row -1 is out of range');
   expect(ROWS.map((row) => model.filled(row))).toEqual([10, 11, 8, 0]);
   const [drawn] = await model.draw([0], limits, GREEDY);
   const want = await oracle(LLAMA, SOURCE, TEXTS[0]!);

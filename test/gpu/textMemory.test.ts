@@ -63,13 +63,13 @@ test.each([
   (mib, hint) => {
     const ask = () => declared(SMOL_135M, 'Q4_1', mib * MIB, { rows: 64, length: 8192 });
     expect(ask).toThrow(
-      `The key-value cache of a layer needs 384 MiB for 64 rows of 8192 tokens; want at most ${mib} MiB`,
+      `The key-value cache of a layer needs 384 MiB for 64 rows of 8192 tokens. This adapter allows ${mib} MiB`,
     );
     try {
       ask();
     } catch (error) {
       expect(error).toBeInstanceOf(BackendError);
-      expect((error as BackendError).hint).toBe(hint);
+      expect((error as BackendError).remedy).toBe(hint);
     }
     const [, length] = /Texts of (\d+)/.exec(hint)!;
     const [, rows] = /(\d+) rows/.exec(hint)!;

@@ -41,12 +41,12 @@ test('more than the cache holds is refused with what it holds, and no row has ch
   const failure = await model.begin(unlike).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(BackendError);
   expect((failure as BackendError).message).toBe(
-    'The key-value cache holds 70 tokens, of which 70 are free; want 312.',
+    'The key-value cache holds 70 tokens, 70 of them free; 312 are needed.',
   );
   await expect(model.append([{ row: 0, ids: [1, 2, 3, 4, 5, 6, 7, 8, 9] }])).rejects.toThrow(
-    'of which 8 are free; want 9',
+    '8 of them free; 9 are needed',
   );
-  await expect(model.draw(ROWS, { steps: 2, stops: [] }, GREEDY)).rejects.toThrow('of which 8 are free; want 12');
+  await expect(model.draw(ROWS, { steps: 2, stops: [] }, GREEDY)).rejects.toThrow('8 of them free; 12 are needed');
   expect(model.filled(0)).toBe(52);
   await model.append([{ row: 0, ids: [1, 2, 3, 4, 5, 6, 7, 8] }]);
   model.keep(0, 1);

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { download, type Shelf } from '../../src/hub/modelDownload.ts';
-import { HubError, listModel } from '../../src/hub/listing.ts';
+import { listModel } from '../../src/hub/listing.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 
 const ID = 'someone/tiny';
 const SHA = 'a'.repeat(40);
@@ -128,7 +129,7 @@ test('all bytes arrive, from the listed commit, and progress rises to their sum'
 test('a connection that ends is told, keeps what came, and goes on from there', async () => {
   const shelf = memoryShelf();
   behaviour = { cutAt: 70_000 };
-  await expect(fetched(shelf)).rejects.toThrow(HubError);
+  await expect(fetched(shelf)).rejects.toThrow(ProblemError);
   const have = shelf.files.get('model.safetensors')?.length ?? 0;
   expect(have).toBeGreaterThan(0);
   expect(have).toBeLessThanOrEqual(70_000);

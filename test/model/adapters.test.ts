@@ -363,12 +363,12 @@ describe('an adapted policy', () => {
     const critic = await refused(specOf(SMALL, 'separate'));
     expect(critic).toBeInstanceOf(BackendError);
     expect(critic).toMatchObject({ message: expect.stringMatching(/critic/) as string, fields: ['critic'] });
-    expect((critic as BackendError).hint).toMatch(/critic/);
+    expect((critic as BackendError).remedy).toMatch(/critic/);
     const huge = await refused({ ...specOf(SMALL), rows: 4096, length: 60_000 });
     expect(huge).toBeInstanceOf(BackendError);
-    expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB; want at most 4\.0 GiB/);
+    expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB\. On the CPU at most 4\.0 GiB fit/);
     expect(huge).toMatchObject({ fields: ['prompts', 'groupSize', 'maxTurns'] });
-    expect((huge as BackendError).hint).toMatch(/Use fewer/);
+    expect((huge as BackendError).remedy).toMatch(/Use fewer/);
     expect(parameters(SMALL).length).toBeGreaterThan(0);
   });
 });

@@ -65,7 +65,7 @@ describe('decoding', () => {
       });
     const first = await decode([0, 0, -1], [2, 9, 9]);
     expect([...first.counts]).toEqual([2, 4, 0]);
-    await expect(decode([0, 0, 0], [1, 1, 1])).rejects.toThrow('row 1 is to take 2 forced tokens; want at most 0');
+    await expect(decode([0, 0, 0], [1, 1, 1])).rejects.toThrow('row 1 can take 0 forced tokens, and 2 were given');
   });
 
   it('refuses to draw before the first token', async () => {

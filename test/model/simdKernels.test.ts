@@ -257,7 +257,7 @@ describe('the memory of a SIMD policy', () => {
     const { simd } = both();
     const own = simd.reals(4);
     expect(() => simd.addInto(own, own, new Float32Array(4), 4)).toThrow('its own reals()');
-    expect(() => simd.reals(2 ** 22)).toThrow('want a bound');
+    expect(() => simd.reals(2 ** 22)).toThrow('bound is too small');
   });
 
   it('is not had beyond four gibibytes', () => {

@@ -205,23 +205,23 @@ describe('drawing', () => {
 
 describe('what is refused changes nothing', () => {
   it.each([
-    ['more texts than rows', (m: TextModel) => m.begin([[1], [1], [1], [1], [1]]), 'want at most 4'],
+    ['more texts than rows', (m: TextModel) => m.begin([[1], [1], [1], [1], [1]]), '5 texts are too many for 4 rows'],
     ['a text that is too long', (m: TextModel) => m.begin([[1], Array<number>(41).fill(1)]), 'at most 40'],
-    ['a foreign id', (m: TextModel) => m.begin([[1], [2, V]]), 'got token 37 for row 1'],
-    ['no id', (m: TextModel) => m.append([{ row: 0, ids: [0.5] }]), 'got token 0.5'],
+    ['a foreign id', (m: TextModel) => m.begin([[1], [2, V]]), 'token 37 of row 1 is out of range'],
+    ['no id', (m: TextModel) => m.append([{ row: 0, ids: [0.5] }]), 'token 0.5'],
     ['a later row’s foreign id', (m: TextModel) => m.append([{ row: 0, ids: [1] }, { row: 1, ids: [-1] }]), 'token -1'], // prettier-ignore
-    ['no such row', (m: TextModel) => m.append([{ row: 4, ids: [1] }]), 'got row 4; want 0 to 3'],
-    ['a row twice', (m: TextModel) => m.draw([1, 1], { steps: 2, stops: [] }, sampling()), 'want each once'],
+    ['no such row', (m: TextModel) => m.append([{ row: 4, ids: [1] }]), 'Row 4 is out of range: rows go from 0 to 3'],
+    ['a row twice', (m: TextModel) => m.draw([1, 1], { steps: 2, stops: [] }, sampling()), 'name a row twice'],
     ['an empty row', (m: TextModel) => m.draw([0, 3], { steps: 2, stops: [] }, sampling()), 'row 3 has no text'],
     ['no temperature', (m: TextModel) => m.draw([0], { steps: 2, stops: [] }, sampling({ temperature: 0 })), 'greedy'],
     [
       'a score that does not fit',
       (m: TextModel) => m.score(0, Array<number>(30).fill(1)),
-      'row 0 would have 42 tokens; want at most 40',
+      'row 0 would have 42 tokens, and at most 40 fit',
     ],
-    ['more tokens than there are', (m: TextModel) => m.likeliest([0], V + 1), 'want 1 to 37'],
-    ['nothing kept', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 0)), 'want 1 to 12'],
-    ['more kept than there is', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 13)), 'want 1 to 12'],
+    ['more tokens than there are', (m: TextModel) => m.likeliest([0], V + 1), 'Ask for 1 to 37'],
+    ['nothing kept', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 0)), 'has 1 to 12'],
+    ['more kept than there is', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 13)), 'has 1 to 12'],
   ])('%s', async (_, ask, message) => {
     const model = await open();
     await model.begin(TEXTS.slice(0, 3));

@@ -27,7 +27,7 @@ describe('a record of episodes', () => {
   it('takes as many tokens as fit a row, and says which row is full', () => {
     const record = full();
     expect([...record.lengths]).toEqual([3, 3]);
-    expect(() => record.push(1, 5, drawn)).toThrow(/row 1 holds 3 tokens; want fewer than 3/);
+    expect(() => record.push(1, 5, drawn)).toThrow(/row 1 is full: it holds 3 of 3 tokens/);
     expect([...record.tokens]).toEqual([7, 8, 9, 7, 8, 9]);
   });
 

@@ -301,7 +301,7 @@ describe('a rollout', () => {
       const decoded = await decode(chunk);
       return { ...decoded, tokens: decoded.tokens.fill(0) };
     };
-    await expect(roll(env, config, policy)).rejects.toThrow(/row 0 drew token 0; want one that is legal/);
+    await expect(roll(env, config, policy)).rejects.toThrow(/row 0 drew token 0, which is illegal/);
   });
 
   it('ends on the agent’s token, unpaid for what it cannot read, where the answer leaves no room for a draw', async () => {

@@ -121,7 +121,7 @@ describe('warm start', () => {
 
   it('stops where weights blow up, naming what did, and leaves the weights alone', async () => {
     const { policy, run } = begin(undefined, 'gradient head');
-    await expect(run()).rejects.toThrow(/gradient head became non-finite; want a lower learning rate/);
+    await expect(run()).rejects.toThrow(/gradient head became non-finite\. Use a lower learning rate/);
     expect(policy.calls).not.toContain('writeWeights');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { agentR1 } from '../../src/rollouts/agentR1.ts';
-import { BadLine } from '../../src/rollouts/jsonFields.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { parseLine } from '../../src/rollouts/jsonLine.ts';
 import { own } from '../../src/rollouts/ownFormat.ts';
 import { primeRl } from '../../src/rollouts/primeRl.ts';
@@ -24,9 +24,10 @@ function gotOf(format: Format, line: Line): string {
   try {
     readBy(format, line);
   } catch (error) {
-    if (!(error instanceof BadLine)) throw error;
-    expect(error.want).toMatch(/\w/);
-    return error.got;
+    if (!(error instanceof ProblemError)) throw error;
+    const [problem] = error.problems;
+    expect(problem?.want).toMatch(/\w/);
+    return problem!.got;
   }
   return 'nothing was refused';
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  BadLine,
   extrasOf,
   field,
   flagOrNull,
@@ -15,6 +14,7 @@ import {
   textOf,
   textOrNull,
 } from '../../src/rollouts/jsonFields.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { refusalOf, runOfPath, stepOfPath } from '../../src/rollouts/fileRefusal.ts';
 
 /** What a reader makes of a value under a key; a refusal by what it got. */
@@ -22,7 +22,7 @@ function read(reader: (of: { readonly k: unknown }, key: string) => unknown, val
   try {
     return reader({ k: value }, 'k');
   } catch (error) {
-    if (error instanceof BadLine) return `got ${error.got}`;
+    if (error instanceof ProblemError) return `got ${error.problems[0]?.got}`;
     throw error;
   }
 }

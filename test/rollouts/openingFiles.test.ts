@@ -49,7 +49,7 @@ test('a row that is not there, and a file that has changed, are refused when the
   const files = [fileOf('a.jsonl', VERL)];
   for await (const opened of library.open(files, DEFAULT_PATTERN)) expect(opened.bytes).toBeGreaterThan(0);
   expect(library.rows).toBe(1);
-  for (const row of [1, -1]) await expect(library.read(row, DEFAULT_PATTERN)).rejects.toThrow(`rollout ${row}; want one of 0 to 0`); // prettier-ignore
+  for (const row of [1, -1]) await expect(library.read(row, DEFAULT_PATTERN)).rejects.toThrow(`rollout ${row}, expected one of 0 to 0`); // prettier-ignore
   expect((await library.read(0, DEFAULT_PATTERN)).reward).toBe(1);
 });
 

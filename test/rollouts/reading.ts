@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { KeptBatch } from '../../src/domain/batch.ts';
-import { Library, type FileReport, type NamedFile, type Problem } from '../../src/rollouts/library.ts';
+import { Library, type FileReport, type NamedFile } from '../../src/rollouts/library.ts';
+import type { LineProblem } from '../../src/rollouts/fileRefusal.ts';
 import { RolloutTable } from '../../src/rollouts/columns.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../src/rollouts/splitPattern.ts';
 import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
@@ -28,7 +29,7 @@ export interface ReadAll {
   readonly table: RolloutTable;
   readonly records: readonly RolloutRecord[];
   readonly groups: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly LineProblem[];
   readonly files: readonly FileReport[];
 }
 
@@ -36,7 +37,7 @@ export interface ReadAll {
 export async function readAll(files: readonly NamedFile[], pattern: SplitPattern = DEFAULT_PATTERN): Promise<ReadAll> {
   const library = new Library();
   const table = new RolloutTable();
-  const problems: Problem[] = [];
+  const problems: LineProblem[] = [];
   const groups: string[] = [];
   let reports: readonly FileReport[] = [];
   for await (const opened of library.open(files, pattern)) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FormatError } from '../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { modelCard } from '../../src/speaking/cardOfModel.ts';
 import { chatOf } from '../../src/speaking/chat.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
@@ -26,8 +26,8 @@ test.each(Object.keys(CRAFTED))(
       expect(begins(SAID, SAID).length).toBeGreaterThan(0);
       follows(SAID, true);
     } catch (error) {
-      if (!(error instanceof FormatError)) throw error;
-      expect(error.message).toMatch(/: got [\s\S]*; want /);
+      if (!(error instanceof ProblemError)) throw error;
+      expect(error.message).toMatch(/: found [\s\S]*, expected /);
       expect(error.message.length).toBeLessThan(5000);
     }
     const used = { seconds: seconds(), bytes: process.memoryUsage().rss - memory };

@@ -39,7 +39,7 @@ describe('templates by name', () => {
     const { 'chat_template.jinja': plain, ...rest } = FOLDERS['plain']!;
     const { template } = await opened({ ...rest, 'additional_chat_templates/tool_use.jinja': plain! });
     expect(template!.write(ASKED, [TOOL], true)).toContain('One.');
-    expect(() => template!.write(ASKED, null, true)).toThrow(/additional_chat_templates\/: got a template for .*; want one called default/); // prettier-ignore
+    expect(() => template!.write(ASKED, null, true)).toThrow(/additional_chat_templates\/: found a template for .*, expected one called default/); // prettier-ignore
   });
 
   test('a GGUF file may have them too', async () => {
@@ -75,9 +75,9 @@ test('what is not UTF-8 or not a token that is found anywhere is refused by file
   const odd = { content: '<x>', lstrip: true };
   await expect(
     other({ 'tokenizer_config.json': JSON.stringify({ added_tokens_decoder: { 7: odd } }) }),
-  ).rejects.toThrow(/^tokenizer_config\.json: added_tokens_decoder, 7\.lstrip: got true, for <x>/);
+  ).rejects.toThrow(/^tokenizer_config\.json: added_tokens_decoder, 7\.lstrip: found true, for <x>/);
   const files = placedFolder(FOLDERS['plain']!).map(({ path, source }) =>
     path.endsWith('.jinja') ? { path, source: bytesInMemory(path, Uint8Array.of(0x7b, 0xff)) } : { path, source },
   );
-  await expect(openTextCheckpoint(files)).rejects.toThrow(/^chat_template\.jinja: got bytes that are not UTF-8/);
+  await expect(openTextCheckpoint(files)).rejects.toThrow(/^chat_template\.jinja: found bytes that are not UTF-8/);
 });

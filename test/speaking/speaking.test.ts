@@ -73,18 +73,18 @@ describe('a checkpoint that is looked at', () => {
     ];
     // the fixture's tokenizer knows more tokens than its model has rows: refused by the count, as any that do not belong together
     await expect(openTextCheckpoint(files)).rejects.toThrow(
-      /tokenizer\.json: vocabulary: got \d+ tokens; want at most \d+/,
+      /tokenizer\.json: vocabulary: found \d+ tokens, expected at most \d+/,
     );
-    await expect(openTextCheckpoint(files.slice(1))).rejects.toThrow(/tokenizer\.json: got no such file/);
-    await expect(openTextCheckpoint([placed('a.bin', new Uint8Array(64))])).rejects.toThrow(/a\.bin: magic: got 0x0/);
+    await expect(openTextCheckpoint(files.slice(1))).rejects.toThrow(/tokenizer\.json: found no such file/);
+    await expect(openTextCheckpoint([placed('a.bin', new Uint8Array(64))])).rejects.toThrow(/a\.bin: magic: found 0x0/);
   });
 
   test('a template that is no Jinja, and a tokenizer of another kind, are refused by name and place', async () => {
     await expect(tiny({ 'tokenizer.chat_template': text('{% if %}') })).rejects.toThrow(
-      /tiny\.gguf: got .*; want a Jinja template/,
+      /tiny\.gguf: found .*, expected a Jinja template/,
     );
     await expect(tiny({ 'tokenizer.ggml.model': text('llama') })).rejects.toThrow(
-      /tokenizer\.ggml\.model: got llama; want gpt2/,
+      /tokenizer\.ggml\.model: found llama, expected gpt2/,
     );
   });
 
@@ -162,7 +162,7 @@ describe('a conversation', () => {
   test('words that do not fit are refused and change nothing; a text that is full says so', async () => {
     const { writer, onWrote, conversation } = await conversing(130);
     await expect(conversation.say('', 'x'.repeat(200), WRITING, onWrote)).rejects.toThrow(
-      /tokens and \d+ more do not fit; want at most 130/,
+      /tokens, and \d+ more don’t fit: the limit is 130/,
     );
     expect(writer.written).toEqual([]);
     expect(await conversation.say('', 'the', { ...WRITING, steps: 500 }, onWrote)).toMatch(/turn|full/);

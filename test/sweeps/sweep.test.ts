@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
-import { ConfigError, problemText } from '../../src/config/configProblem.ts';
+import { ConfigError } from '../../src/config/configProblem.ts';
+import { problemText } from '../../src/base/problem.ts';
 import type { RunResult } from '../../src/experiments/runResult.ts';
 import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/sweepExports.ts';
 import { configurationsOf, runsOf, shardOf } from '../../src/sweeps/runs.ts';
@@ -97,7 +98,7 @@ describe('the runs of a sweep', () => {
     expect(told).toEqual([expect.stringMatching(/^heads=3: heads: 3, but width 32 must be a multiple of it/)]);
     const many = Array.from({ length: 400 }, (_, i) => i + 1);
     expect(problemsOf(() => runsOf(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0]).toMatch(
-      /got 480000 runs; want at most 100000/,
+      /plans 480000 runs, and the limit is 100000/,
     );
   });
 });
@@ -151,30 +152,30 @@ test('the example that is shipped reads', () => {
 
 // prettier-ignore
 test.each<[string, object | string, RegExp]>([
-  ['text', '{"grid":', /^file: got text that isn’t JSON \(.*\); want an object\./],
-  ['a list', '[1]', /^file: got a list; want an object\./],
-  ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: got a part; want some of preset, set, .*Take it out\./],
-  ['a __proto__', '{"grid":{},"__proto__":{"preset":"x"}}', /^__proto__: got a part; want some of/],
-  ['an unknown preset', { grid: {}, preset: 'chess' }, /^preset: got chess; want one of number-hunt/],
-  ['no search', {}, /^grid: got neither grid nor random; want one of them\./],
-  ['two searches', { grid: {}, random: {}, samples: 1 }, /^grid: got both grid and random; want one of them\./],
-  ['an unknown knob', { grid: { speed: [1] } }, /^grid\.speed: got no knob; want one of env, range/],
-  ['a value out of range', { grid: { gamma: [0.5, 7] } }, /^grid\.gamma\[1\]: got 7; want a number from 0 to 1\./],
-  ['no list', { grid: { gamma: 0.5 } }, /^grid\.gamma: got 0\.5; want a list of values\./],
-  ['a value twice', { grid: { gamma: [1, 1] } }, /^grid\.gamma: got 1 twice; want each value once\./],
-  ['a knob in two places', { set: { gamma: 1 }, grid: { gamma: [1] } }, /^grid\.gamma: got a knob that set has too; want it in one place\./],
-  ['two updates', { set: { updates: 1 }, updates: 2, grid: {} }, /^updates: got two of them; want one\./],
-  ['the seed as a knob', { grid: { seed: [1] } }, /^grid\.seed: got the seed; want it in seeds\./],
-  ['samples of a grid', { grid: {}, samples: 3 }, /^samples: got it beside a grid; want it beside random only\./],
-  ['no samples', { random: {} }, /^samples: got nothing; want a whole number from 1 to 100000\./],
-  ['a range upside down', { random: { gamma: { min: 1, max: 0 } }, samples: 1 }, /^random\.gamma: got min 1 above max 0; want min at most max\./],
-  ['a logarithm of 0', { random: { gamma: { min: 0, max: 1, log: true } }, samples: 1 }, /^random\.gamma\.min: got 0; want a number above 0 with log\./],
-  ['a range of words', { random: { estimator: { min: 0, max: 1 } }, samples: 1 }, /^random\.estimator: got an object; want a list of values\./],
-  ['a clock as metric', { grid: {}, metric: 'time/update' }, /^metric: got time\/update; want one of critic/],
-  ['a seed that is none', { grid: {}, seeds: [1.5] }, /^seeds\[0\]: got 1\.5; want a whole number/],
-  ['no seeds', { grid: {}, seeds: [] }, /^seeds: got an empty list; want a list of whole numbers\./],
-  ['own facts', { set: { env: 'your-facts' }, grid: {} }, /^set\.env: got your-facts; want an environment with facts of its own\./],
-  ['own environment', { set: { env: 'your-environment' }, grid: {} }, /^set\.env: got your-environment; want an environment without a file\./],
+  ['text', '{"grid":', /^The file isn’t JSON \(.*\)\. Compare it with examples/],
+  ['a list', '[1]', /^file: found a list, expected an object\./],
+  ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: found a part, expected some of preset, set, .*Take it out\./],
+  ['a __proto__', '{"grid":{},"__proto__":{"preset":"x"}}', /^__proto__: found a part, expected some of/],
+  ['an unknown preset', { grid: {}, preset: 'chess' }, /^preset: found chess, expected one of number-hunt/],
+  ['no search', {}, /^grid: found neither grid nor random, expected one of them\./],
+  ['two searches', { grid: {}, random: {}, samples: 1 }, /^grid: found both grid and random, expected one of them\./],
+  ['an unknown knob', { grid: { speed: [1] } }, /^grid\.speed: found no knob, expected one of env, range/],
+  ['a value out of range', { grid: { gamma: [0.5, 7] } }, /^grid\.gamma\[1\]: 7 isn’t a number from 0 to 1\./],
+  ['no list', { grid: { gamma: 0.5 } }, /^grid\.gamma: found 0\.5, expected a list of values\./],
+  ['a value twice', { grid: { gamma: [1, 1] } }, /^grid\.gamma: found 1 twice, expected each value once\./],
+  ['a knob in two places', { set: { gamma: 1 }, grid: { gamma: [1] } }, /^grid\.gamma: found a knob that set has too, expected it in one place\./],
+  ['two updates', { set: { updates: 1 }, updates: 2, grid: {} }, /^updates: found two of them, expected one\./],
+  ['the seed as a knob', { grid: { seed: [1] } }, /^grid\.seed: found the seed, expected it in seeds\./],
+  ['samples of a grid', { grid: {}, samples: 3 }, /^samples: found it beside a grid, expected it beside random only\./],
+  ['no samples', { random: {} }, /^samples: found nothing, expected a whole number from 1 to 100000\./],
+  ['a range upside down', { random: { gamma: { min: 1, max: 0 } }, samples: 1 }, /^random\.gamma: found min 1 above max 0, expected min at most max\./],
+  ['a logarithm of 0', { random: { gamma: { min: 0, max: 1, log: true } }, samples: 1 }, /^random\.gamma\.min: found 0, expected a number above 0 with log\./],
+  ['a range of words', { random: { estimator: { min: 0, max: 1 } }, samples: 1 }, /^random\.estimator: found an object, expected a list of values\./],
+  ['a clock as metric', { grid: {}, metric: 'time/update' }, /^metric: found time\/update, expected one of critic/],
+  ['a seed that is none', { grid: {}, seeds: [1.5] }, /^seeds\[0\]: 1\.5 isn’t a whole number/],
+  ['no seeds', { grid: {}, seeds: [] }, /^seeds: found an empty list, expected a list of whole numbers\./],
+  ['own facts', { set: { env: 'your-facts' }, grid: {} }, /^set\.env: found your-facts, expected an environment with facts of its own\./],
+  ['own environment', { set: { env: 'your-environment' }, grid: {} }, /^set\.env: found your-environment, expected an environment without a file\./],
 ])('%s is refused with place, got, want and what to do', (_, file, told) => {
   expect(problemsOf(() => parseSweep(typeof file === 'string' ? file : JSON.stringify(file)))[0]).toMatch(told);
 });
@@ -208,7 +209,9 @@ test('300 files that were changed at random are read, or refused with place, got
     const told = problemsOf(() => runsOf(parseSweep(isWhole ? text : text.slice(0, cut))));
     // a contradiction says both sides; the last line of many counts the rest
     for (const problem of told)
-      expect(problem).toMatch(/^[^\n]+: (?:got [^\n]+; want [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more/);
+      expect(problem).toMatch(
+        /^[^\n]+: (?:found [^\n]+, expected [^\n]+|[^\n]+ isn’t [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more/,
+      );
     if (told.length > 0) refused++;
   });
   fc.assert(judge, { seed: 17, numRuns: 300 });
@@ -229,13 +232,13 @@ describe('the arguments of sweep', () => {
 
   it('say what was got and what is wanted', () => {
     const told = (...args: string[]) => problemsOf(() => parseSweepArguments(args))[0];
-    expect(told()).toMatch(/^sweep: got nothing; want one FILE/);
-    expect(told('a', 'b')).toMatch(/^sweep: got a b; want one FILE/);
+    expect(told()).toMatch(/^sweep needs one FILE, not none/);
+    expect(told('a', 'b')).toMatch(/^sweep needs one FILE, not a b/);
     expect(told('a', '--fast')).toMatch(/^--fast: no such flag\. Have --out/);
-    expect(told('a', '--out')).toMatch(/^--out: got nothing; want a value/);
+    expect(told('a', '--out')).toMatch(/^--out needs a value/);
     for (const shard of ['0/2', '3/2', '1', '1/2/3', 'x/y', '1/0', '1.5/2']) {
-      expect(told('a', '--shard', shard)).toMatch(/^--shard: got .+; want i\/n with i from 1 to n/);
+      expect(told('a', '--shard', shard)).toMatch(/^--shard can’t be .+\. Use i\/n with i from 1 to n/);
     }
-    expect(told('a', '--jobs', '0')).toMatch(/^--jobs: got 0; want a whole number from 1/);
+    expect(told('a', '--jobs', '0')).toMatch(/^--jobs can’t be 0\. Use a whole number from 1/);
   });
 });

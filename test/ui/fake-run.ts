@@ -1,6 +1,6 @@
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { problemText } from '../../src/config/configProblem.ts';
+import { problemText } from '../../src/base/problem.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { longBatch, longVocabulary } from './longText.ts';
 import type { BatchView } from '../../src/domain/batch.ts';

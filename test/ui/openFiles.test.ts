@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { RESULT_VERSION, resultOf, type RunResult } from '../../src/experiments/runResult.ts';
-import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
+import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { bareRun } from '../../src/runs/run.ts';
 import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
 import { useRuns } from '../../src/ui/runs/runStore.ts';
@@ -62,22 +63,22 @@ test('a log is the run it tells of: its knobs, its backend and every number; a l
 
 // prettier-ignore
 test.each<[string, readonly string[], RegExp]>([
-  ['nothing', [], /^a\.jsonl: got a file without any metric; want lines of updates\./],
-  ['text', ['hello', ''], /^line 1: got hello; want a JSON object\./],
-  ['a list', ['[1]', ''], /^line 1: got \[1\]; want a JSON object\./],
-  ['two runs', [...LOG.slice(0, 3), ...LOG], /^line 4: got the beginning of another run; want one run\./],
-  ['updates that fall', ['{"update":2}', '{"update":2}', ''], /^line 2: got update 2 after 2; want updates that rise\./],
-  ['half an update', ['{"update":0.5}', ''], /^line 1: got update 0\.5 after -1; want updates that rise\./],
-  ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: got "x"; want a number\./],
-  ['another version', [HEAD.replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
+  ['nothing', [], /^a\.jsonl: found a file without any metric, expected lines of updates\./],
+  ['text', ['hello', ''], /^line 1: found hello, expected a JSON object\./],
+  ['a list', ['[1]', ''], /^line 1: found \[1\], expected a JSON object\./],
+  ['two runs', [...LOG.slice(0, 3), ...LOG], /^line 4: found the beginning of another run, expected one run\./],
+  ['updates that fall', ['{"update":2}', '{"update":2}', ''], /^line 2: found update 2 after 2, expected updates that rise\./],
+  ['half an update', ['{"update":0.5}', ''], /^line 1: found update 0\.5 after -1, expected updates that rise\./],
+  ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: found "x", expected a number\./],
+  ['another version', [HEAD.replace('"version":1', '"version":7'), ''], /^line 1: found version 7, expected version 1\./],
   ['no backend', [HEAD.replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: “run\.backend” can’t be read: it is an object, not a kind, gpu or cpu, and an adapter\./],
-  ['knobs that are none', [HEAD.replace('"seed":9', '"seed":-9'), ''], /^line 1: Its knobs can’t be read: seed: got -9; want a whole number/],
-  ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: got update nothing after -1; want updates that rise\./],
+  ['knobs that are none', [HEAD.replace('"seed":9', '"seed":-9'), ''], /^line 1: run\.begun: these knobs can’t be read: seed: -9 isn’t a whole number/],
+  ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: found update nothing after -1, expected updates that rise\./],
 ])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
   expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);
 });
 
-test('1,000 logs that were changed at random are read, or refused by a LogError of one line', () => {
+test('1,000 logs that were changed at random are read, or refused by a ProblemError of one line', () => {
   const text = LOG.join('\n');
   const changes = replacement(text, ['\u202e', '\0', '"', '}', '\n', '1e999', '-', '__proto__', '[[[['], 8);
   let refused = 0;
@@ -85,8 +86,8 @@ test('1,000 logs that were changed at random are read, or refused by a LogError 
     try {
       readLog(replaced(text, change), FILE);
     } catch (error) {
-      expect(error).toBeInstanceOf(LogError);
-      expect(String(error)).toMatch(/^LogError: [^\n]+$/);
+      expect(error).toBeInstanceOf(ProblemError);
+      expect(String(error)).toMatch(/^ProblemError: [^\n]+$/);
       refused++;
     }
   };
@@ -131,7 +132,7 @@ test('the log of a run that the page saves opens again, there and on the command
 
 test('an experiment’s numbers are no run: the folder that has its runs is named', async () => {
   await openFiles([placed('ablation.jsonl', `${JSON.stringify(result('ppo-both', 1))}\n`)]);
-  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: got the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
+  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: found the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
 });
 
 test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {
@@ -141,9 +142,9 @@ test('what does not read is told by file; runs that are there keep their place w
     placed('x/c.json', '{}'),
   ]);
   expect(useOpened.getState().problems).toEqual([
-    expect.stringMatching(/^x\/b\.json: got text that isn’t JSON/),
-    expect.stringMatching(/^x\/bad\.jsonl: line 2: got update 0 after 1/),
-    expect.stringMatching(/^x\/c\.json: got JSON that is no result of a sweep/),
+    expect.stringMatching(/^x\/b\.json: The file isn’t JSON/),
+    expect.stringMatching(/^x\/bad\.jsonl: line 2: found update 0 after 1/),
+    expect.stringMatching(/^x\/c\.json: This JSON isn’t a result of a sweep/),
   ]);
   await openFiles(Array.from({ length: 30 }, (_, i) => placed(`runs/${i}.json`, JSON.stringify(result(`a=${i}`, i)))));
   expect(useRuns.getState().runs).toHaveLength(24);

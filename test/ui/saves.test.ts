@@ -239,7 +239,7 @@ function differing(value: unknown): unknown {
 test('a save with a right checksum whose curve falls is refused', () => {
   const falling = points([2, 1], [0.5, 0.5]);
   const kept = saveRecord({ run: { ...run, series: new Map([['rollout/success', { upTo: () => falling } as unknown as Series]]) }, order: 3, savedAt: 5000 }); // prettier-ignore
-  expect(() => readSave(kept)).toThrow(/want rising updates and finite values/);
+  expect(() => readSave(kept)).toThrow(/Updates must rise and values be finite/);
 });
 
 test.each([null, 7, 'run', [], {}])('what is no run, such as %j, is refused', (kept) => {

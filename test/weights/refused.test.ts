@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
-import { FormatError } from '../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { widened } from '../../src/model/weightSource.ts';
 import type { OpenedCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { damage, damaged } from '../damage.ts';
 import { fixture, folderOf } from './fixtures.ts';
 
-/** Reads all of a checkpoint; the message of what refuses it, '' where nothing does. Anything but a FormatError is thrown. */
+/** Reads all of a checkpoint; the message of what refuses it, '' where nothing does. Anything but a ProblemError is thrown. */
 async function refusal(open: () => Promise<OpenedCheckpoint>): Promise<string> {
   try {
     const { weights } = await open();
     for (const tensor of weights.values()) await widened(tensor);
     return '';
   } catch (error) {
-    if (error instanceof FormatError) return error.message;
+    if (error instanceof ProblemError) return error.message;
     throw error;
   }
 }
@@ -37,22 +37,24 @@ it('each tensor of a GGUF file that cannot be taken is named, with what it has a
     changed('small.gguf', (bytes, view) => view.setUint32(placeOf(bytes, name) + name.length + at, value, true));
   // after a name: how many dimensions (4 bytes), each of them (8), the type (4), the offset (8)
   expect(await gguf(info('blk.0.ffn_up.weight', 20, 12))).toMatch(
-    /blk\.0\.ffn_up\.weight: got type Q4_K; want F32, F16/,
+    /blk\.0\.ffn_up\.weight: found type Q4_K, expected F32, F16/,
   );
   expect(await gguf(info('blk.0.ffn_up.weight', 4, 31))).toMatch(
-    /ffn_up\.weight: got rows of 31 weights; want a multiple of 32/,
+    /ffn_up\.weight: found rows of 31 weights, expected a multiple of 32/,
   );
-  expect(await gguf(info('blk.0.ffn_up.weight', 12, 16))).toMatch(/ffn_up\.weight: got \[16,32\]; want \[32,32\]/);
+  expect(await gguf(info('blk.0.ffn_up.weight', 12, 16))).toMatch(
+    /ffn_up\.weight: found \[16,32\], expected \[32,32\]/,
+  );
   expect(await gguf(info('blk.0.ffn_up.weight', 24, 32))).toMatch(
-    /got its first byte at \d+; want it after \S+, which ends at/,
+    /found its first byte at \d+, expected it after \S+, which ends at/,
   );
-  expect(await gguf(fixture('small.gguf').subarray(0, -40))).toMatch(/rope_freqs|output|weight: got byte/);
+  expect(await gguf(fixture('small.gguf').subarray(0, -40))).toMatch(/rope_freqs|output|weight: found byte/);
   const renamed = changed('small.gguf', (bytes) => bytes.set(Buffer.from('xx'), placeOf(bytes, 'blk.0.ffn_up.weight')));
   expect(await gguf(renamed)).toMatch(
-    /blk\.0\.ffn_up\.weight: got no such tensor.*\n.*xxk\.0\.ffn_up\.weight: got a tensor more/,
+    /blk\.0\.ffn_up\.weight: found no such tensor.*\n.*xxk\.0\.ffn_up\.weight: found a tensor more/,
   );
   const other = changed('small.gguf', (bytes) => bytes.set(Buffer.from('mamba'), placeOf(bytes, 'llama')));
-  expect(await gguf(other)).toMatch(/general\.architecture: got mamba; want llama, qwen2, qwen3/);
+  expect(await gguf(other)).toMatch(/general\.architecture: found mamba, expected llama, qwen2, qwen3/);
 });
 
 const config = (name: string, change: Readonly<Record<string, unknown>>) => {
@@ -64,22 +66,22 @@ it.each([
   [
     'llama3',
     { rope_parameters: { rope_type: 'yarn', rope_theta: 1e4 } },
-    /rope_parameters\.rope_type: got yarn; want default, linear or llama3/,
+    /rope_parameters\.rope_type: found yarn, expected default, linear or llama3/,
   ],
   [
     'llama3',
     { rope_parameters: { rope_type: 'llama3', rope_theta: 1e4 } },
-    /rope_parameters\.factor: got nothing; want a number above 0/,
+    /rope_parameters\.factor: found nothing, expected a number above 0/,
   ],
-  ['llama3', { head_dim: 6 }, /q_proj\.weight: got \[16,16\]; want \[24,16\]/],
-  ['qwen2', { layer_types: ['sliding_attention'] }, /layer_types: got sliding_attention/],
-  ['qwen3', { attention_bias: true }, /attention_bias: got true/],
+  ['llama3', { head_dim: 6 }, /q_proj\.weight: found \[16,16\], expected \[24,16\]/],
+  ['qwen2', { layer_types: ['sliding_attention'] }, /layer_types: found sliding_attention/],
+  ['qwen3', { attention_bias: true }, /attention_bias: found true/],
   [
     'qwen3',
     { architectures: ['Gemma3ForCausalLM'] },
-    /got Gemma3ForCausalLM; want LlamaForCausalLM or Qwen2ForCausalLM or Qwen3ForCausalLM/,
+    /found Gemma3ForCausalLM, expected LlamaForCausalLM or Qwen2ForCausalLM or Qwen3ForCausalLM/,
   ],
-  ['qwen3', { num_key_value_heads: 3 }, /num_key_value_heads: got 3; want a divisor of 4/],
+  ['qwen3', { num_key_value_heads: 3 }, /num_key_value_heads: found 3, expected a divisor of 4/],
 ] as const)('%s with %j in its config is refused', async (name, change, message) => {
   expect(await folder(name, config(name, change))).toMatch(message);
 });
@@ -105,7 +107,7 @@ it('a sharded model is read by its index, and refused where the index and its fi
   expect(await open({ ...map, 'model.norm.weight': 'b.safetensors' })).toMatch(
     /b\.safetensors, no such file|model\.norm\.weight/,
   );
-  expect(await open({ ...map, more: 'a.safetensors' })).toMatch(/more: got no such tensor in its file/);
+  expect(await open({ ...map, more: 'a.safetensors' })).toMatch(/more: found no such tensor in its file/);
 });
 
 it.each([
@@ -122,7 +124,7 @@ it.each([
       if (message === '') return;
       refused++;
       expect(message).toMatch(/^(small\.gguf|model\.safetensors|config\.json)/);
-      expect(message).toMatch(/got .*; want /s);
+      expect(message).toMatch(/found .*, expected /s);
     });
     await fc.assert(judge, { seed: 5, numRuns: 300 });
     expect(refused).toBeGreaterThan(100);

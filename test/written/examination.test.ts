@@ -18,7 +18,7 @@ test('a sound environment is played in full, says how far it is in order, and sh
     onProgress: (share) => shares.push(share),
     untrained,
   });
-  if (found.problem) throw new Error(found.problem.says);
+  if (found.problem) throw new Error(found.problem.what);
   expect(found.stopped).toBe(false);
   expect(found.untrained).toBe(0.25);
   expect(found.report.episodes).toBe(300);
@@ -33,7 +33,7 @@ test('a sound environment is played in full, says how far it is in order, and sh
 test('one whose episodes break is played on two tasks only: what never ends takes long each time', async () => {
   const source = acting('for (;;);');
   const found = await examine(file(source), open(source), { ...options, episodes: 1000 });
-  if (found.problem) throw new Error(found.problem.says);
+  if (found.problem) throw new Error(found.problem.what);
   expect(found.stopped).toBe(true);
   expect(found.untrained).toBeNull(); // nobody plays a broken one
   expect(found.report.findings[0]).toMatchObject({ kind: 'fault', line: expect.any(Number) as number });
@@ -60,7 +60,7 @@ test('a model that cannot begin is a fault with its reason', async () => {
     episodes: 10,
     untrained: () => Promise.reject(new Error('too long')),
   });
-  if (found.problem) throw new Error(found.problem.says);
+  if (found.problem) throw new Error(found.problem.what);
   expect(found.untrained).toBeNull();
   expect(faultsOf(found.report).map(({ text }) => text)).toEqual([expect.stringContaining('too long')]);
 });

@@ -9,10 +9,10 @@ import { TEMPLATES } from './templates.ts';
 /** The mistakes of a file that can be played. */
 function mistakesOf(text: string, name = 'mine.ts'): readonly FileProblem[] {
   const found = readFile({ name, text });
-  if (found.problem !== null) throw new Error(found.problem.says);
+  if (found.problem !== null) throw new Error(found.problem.what);
   return found.declared.mistakes;
 }
-const shortly = (problems: readonly FileProblem[]) => problems.map(({ says, line }) => `${line}: ${says}`);
+const shortly = (problems: readonly FileProblem[]) => problems.map(({ what, line }) => `${line}: ${what}`);
 
 /** A class with these members; its `act` returns a text and its reward is 1 unless they say otherwise. Members begin at line 3. */
 const withMembers = (members: string, reward = 'return 1;', act = "return 'done';") =>
@@ -125,7 +125,7 @@ test('a file with several problems tells them all, each at its line', () => {
     expect.stringMatching(/^4: .*destructured/),
   ]);
   const half = readFile({ name: 'mine.ts', text: text.replace('reset(): string {', 'reset(): string {{') });
-  expect(half.problem?.says).toMatch(/TypeScript/); // and what the parser still finds
+  expect(half.problem?.what).toMatch(/TypeScript/); // and what the parser still finds
   expect(half.problem && shortly(half.others)).toEqual([
     expect.stringMatching(/^3: .*async/),
     ...Array<unknown>(3).fill(expect.stringMatching(/^4: /)),

@@ -24,7 +24,7 @@ const TRANSFORMERS: Readonly<Record<MergedType, string>> = { F32: 'float32', F16
 /**
  * A model that was opened from a folder as a folder of other weights (`mergedSource`), all in one file in `type`: the same config.json but for that type, the same
  * tokenizer. A model with a head of its own is untied in config.json too, which Transformers 4 believes. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`, `names` those of the
- * folder's files, of which chat templates under other names are kept; throws FormatError where there
+ * folder's files, of which chat templates under other names are kept; throws ProblemError where there
  * is no config.json.
  */
 export async function mergedFolder(

@@ -1,6 +1,6 @@
 import { ggufStream, type GgufStreamedTensor, u32Key } from '../../formats/ggufStream.ts';
 import type { PackedTensor } from '../../formats/packedTensor.ts';
-import { FormatError } from '../../formats/formatProblem.ts';
+import { ProblemError } from '../../base/problem.ts';
 import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { ggufName, sourceRow } from '../ggufNames.ts';
@@ -17,7 +17,7 @@ const PACKING_KEYS = /^(general\.(file_type|quantization_version)$|quantize\.|sp
 /**
  * Writes merged weights (`mergedSource`) as a GGUF file, for a model that was opened from a GGUF file. It keeps the metadata, with tokenizer and
  * template, and the tensors and their order. Matrices are written as `type`, vectors as F32. For architecture `llama`, rows of q and k get the
- * order of GGUF again, in pairs. Throws FormatError if the model was opened from a folder.
+ * order of GGUF again, in pairs. Throws ProblemError if the model was opened from a folder.
  */
 export async function mergedGguf(
   { gguf, model }: OpenedCheckpoint,
@@ -27,7 +27,7 @@ export async function mergedGguf(
 ): Promise<StreamedFile> {
   if (!gguf) {
     const remedy = 'Write the merged model as a folder, and convert that with convert_hf_to_gguf.py of llama.cpp.';
-    throw new FormatError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
+    throw new ProblemError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
   }
   const { metadata, places, alignment } = gguf.header;
   const paired = metadata.get('general.architecture') === 'llama';

@@ -1,6 +1,6 @@
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { narrowedHalves } from '../../formats/half.ts';
-import { FormatError } from '../../formats/formatProblem.ts';
+import { ProblemError } from '../../base/problem.ts';
 import { type StoredTensor, widened } from '../../model/weightSource.ts';
 
 /** Bytes of one number. */
@@ -10,7 +10,7 @@ export const WIDTH: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
 export const sizeOf = ({ bytes, format }: StoredTensor) => (bytes / format.bytes) * format.weights;
 
 /**
- * A tensor's bytes in this type, little-endian; halves are rounded to the nearest. Throws FormatError, by `file` and tensor, where a number is too large for a half.
+ * A tensor's bytes in this type, little-endian; halves are rounded to the nearest. Throws ProblemError, by `file` and tensor, where a number is too large for a half.
  */
 export async function bytesAs(
   type: MergedType,
@@ -30,5 +30,5 @@ export async function bytesAs(
   while (at < halves.length && (halves[at]! & 0x7c00) !== 0x7c00) at++;
   if (at === halves.length) return new Uint8Array(halves.buffer);
   const [got, want] = [`the weight ${values[at]}`, 'at most 65504, the largest half'];
-  throw new FormatError([{ file: place.file, place: place.name, got, want, remedy: 'Write it as F32.' }]);
+  throw new ProblemError([{ file: place.file, place: place.name, got, want, remedy: 'Write it as F32.' }]);
 }

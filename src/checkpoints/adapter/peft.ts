@@ -1,4 +1,4 @@
-import { FormatError, type FormatProblem } from '../../formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../../base/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../formats/safetensors.ts';
 import { type AdapterConfig, adapted, adapterParameters, adapterScale } from '../../model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../model/architecture.ts';
@@ -21,7 +21,7 @@ const REMEDY = 'Choose the folder that PEFT saved (save_pretrained), and the mod
 export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: Weights, base: string | null): Files {
   const tensors = adapterParameters(model, adapters).map(({ name, shape }) => {
     const values = weights.get(name);
-    if (!values) throw new Error(`peftFiles: got no ${name}; want it. Give every tensor of adapterParameters.`);
+    if (!values) throw new Error(`peftFiles: ${name} is missing. Give every tensor of adapterParameters.`);
     return [name, { shape, values }] as const;
   });
   return peftFolder(new Map(tensors), adapters, base);
@@ -54,8 +54,8 @@ export interface PeftAdapter extends PeftConfig {
 
 /**
  * Reads the folder of a PEFT adapter. `model` is the base model it was trained with. If the model has a value head and the
- * folder has none, the value head's weights are 0. Throws FormatError for the reasons `readPeftConfig` does. It also throws
- * FormatError, with a list of all bad tensors, if a tensor is missing, has another shape, is unknown to the adapters, is not
+ * folder has none, the value head's weights are 0. Throws ProblemError for the reasons `readPeftConfig` does. It also throws
+ * ProblemError, with a list of all bad tensors, if a tensor is missing, has another shape, is unknown to the adapters, is not
  * of a float type, or has a number that is not finite.
  */
 export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
@@ -63,10 +63,10 @@ export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
     const bytes = files.get(name);
     if (bytes) return bytes;
     const got = files.size === 0 ? 'no file' : [...files.keys()].slice(0, 6).join(', ');
-    throw new FormatError([{ file: name, place: '', got, want: 'a file of this name', remedy: REMEDY }]);
+    throw new ProblemError([{ file: name, place: '', got, want: 'a file of this name', remedy: REMEDY }]);
   });
   const read = readPeftConfig(config!);
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (file: string, place: string, got: string, want: string) => {
     problems.push({ file, place, got, want, remedy: REMEDY });
   };
@@ -89,7 +89,7 @@ export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   }
   const layers = `adapters of ${read.adapters.targets.join(', ')} in ${model.num_hidden_layers} layers, ${2 * adapted(model, read.adapters).length} tensors`;
   for (const key of found.keys()) wrong(PEFT_WEIGHTS, key, 'a tensor more', layers);
-  if (problems.length > 0) throw new FormatError(problems);
+  if (problems.length > 0) throw new ProblemError(problems);
   return { ...read, weights };
 }
 

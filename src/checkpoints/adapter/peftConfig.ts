@@ -1,5 +1,5 @@
 import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../../formats/jsonFile.ts';
-import { FormatError, type FormatProblem } from '../../formats/formatProblem.ts';
+import { type Problem, ProblemError } from '../../base/problem.ts';
 import { type AdapterConfig, LINEARS } from '../../model/loraAdapters.ts';
 
 /** The file of a PEFT adapter's folder that says what it is. */
@@ -73,12 +73,12 @@ export interface PeftConfig {
 
 /**
  * An adapter_config.json as adapters of this project. Rank-stabilized scaling (`use_rslora`: alpha/√rank) becomes the alpha that scales as much. Throws
- * FormatError with everything that its adapters would need and that there is not here, and with keys that are missing or of another type.
+ * ProblemError with everything that its adapters would need and that there is not here, and with keys that are missing or of another type.
  */
 export function readPeftConfig(bytes: Uint8Array): PeftConfig {
   const read = readJson(PEFT_CONFIG, bytes);
   const config: JsonRecord = isRecord(read) ? read : {};
-  const problems: FormatProblem[] = [];
+  const problems: Problem[] = [];
   const wrong = (place: string, got: unknown, want: string) => {
     problems.push({ file: PEFT_CONFIG, place, got: shown(got), want, remedy: REMEDY });
   };
@@ -108,7 +108,7 @@ export function readPeftConfig(bytes: Uint8Array): PeftConfig {
   for (const name of list) {
     if (!LINEARS.some((linear) => linear === name)) wrong('target_modules', name, `some of ${LINEARS.join(', ')}`);
   }
-  if (problems.length > 0 || !isRank(rank) || !isPositive(alpha)) throw new FormatError(problems);
+  if (problems.length > 0 || !isRank(rank) || !isPositive(alpha)) throw new ProblemError(problems);
   const base = field(config, 'base_model_name_or_path');
   return {
     adapters: {

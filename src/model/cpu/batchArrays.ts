@@ -77,7 +77,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   const { rows, length } = batch;
   for (const [name, part] of Object.entries({ ...record, ...given }) as [string, ArrayLike<number>][]) {
     if (part.length !== rows * length) {
-      throw new Error(`load: ${name} has ${part.length} entries; want ${rows * length} = (${rows},${length}).`);
+      throw new Error(`load: ${name} has ${part.length} entries and needs ${rows * length} = (${rows},${length}).`);
     }
   }
   const lengths = new Int32Array(rows);
@@ -90,7 +90,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
     lengths[row] = position + 1;
     const id = record.tokens[at]!;
     if (id < 0 || id >= vocabulary) {
-      throw new Error(`load: token ${position} of row ${row} is ${id}; want an id from 0 to ${vocabulary - 1}.`);
+      throw new Error(`load: token ${position} of row ${row} is ${id}: ids go from 0 to ${vocabulary - 1}.`);
     }
   }
   clearBatch(batch);

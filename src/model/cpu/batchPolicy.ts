@@ -35,7 +35,9 @@ export abstract class BatchPolicy {
 
   setGrammar(grammar: Grammar): void {
     if (grammar.vocabulary !== this.model.vocab_size) {
-      throw new Error(`setGrammar: vocabulary is ${grammar.vocabulary}; want the model's ${this.model.vocab_size}.`);
+      throw new Error(
+        `setGrammar: the grammar has ${grammar.vocabulary} tokens, and the model has ${this.model.vocab_size}.`,
+      );
     }
     this.grammar = grammar;
   }

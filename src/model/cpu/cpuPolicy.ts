@@ -58,7 +58,7 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   if (bytes > MOST_BYTES) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(bytes)} GiB; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
+      `The run needs ${gib(bytes)} GiB. On the CPU at most ${gib(MOST_BYTES)} GiB fit.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'width', 'layers'],
     );
@@ -147,7 +147,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   writeState(state: PolicyState): void {
     if ((state.critic === null) !== (this.#critic === null)) {
       throw new Error(
-        `writeState: got a state ${state.critic ? 'with' : 'without'} a separate critic; want one ${this.#critic ? 'with' : 'without'}. Set critic as it was.`,
+        `writeState: the state comes ${state.critic ? 'with' : 'without'} a separate critic, and this run is ${this.#critic ? 'with' : 'without'} one. Set critic as it was.`,
       );
     }
     writeNetwork(this.#network, state.policy);

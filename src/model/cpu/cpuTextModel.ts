@@ -21,7 +21,7 @@ export type { CpuTextModelOptions } from './textMemory.ts';
 
 /**
  * Opens a language model on the CPU, to read texts and to draw from. Weights stay packed if there is a matrix product for their format.
- * Throws BackendError before anything is read if the model needs too much memory, and FormatError with file and tensor if its weights
+ * Throws BackendError before anything is read if the model needs too much memory, and ProblemError with file and tensor if its weights
  * can't be read.
  */
 export async function openCpuTextModel(
@@ -135,10 +135,11 @@ class CpuTextModel implements TextModel {
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
     this.#texts.checkRows(rows);
     const { steps, stops } = limits;
-    if (!Number.isInteger(steps) || steps < 0) throw new RangeError(`draw: got ${steps} steps; want a whole number.`);
+    if (!Number.isInteger(steps) || steps < 0)
+      throw new RangeError(`draw: ${steps} steps are not a whole number from 0.`);
     if (!(sampling.temperature > 0)) {
       throw new RangeError(
-        `draw: got the temperature ${sampling.temperature}; want more than 0. For the likeliest token set greedy.`,
+        `draw: the temperature ${sampling.temperature} must be above 0. For the likeliest token, set greedy.`,
       );
     }
     const turns = rows.map((row) => {
@@ -173,7 +174,7 @@ class CpuTextModel implements TextModel {
   async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
     this.#texts.checkRows(rows);
     if (!Number.isInteger(count) || count < 1 || count > this.model.vocab_size) {
-      throw new RangeError(`likeliest: got ${count}; want 1 to ${this.model.vocab_size} tokens.`);
+      throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${this.model.vocab_size}.`);
     }
     this.#checkRoom('likeliest', this.#pending(rows));
     this.#advance(rows);
@@ -238,7 +239,7 @@ class CpuTextModel implements TextModel {
 
   #open(): TextNetwork<Matrix> {
     if (this.#network) return this.#network;
-    throw new Error('The model was destroyed; want one that is open. Open it anew.');
+    throw new Error('The model is closed. Open it again.');
   }
 
   /** The number of tokens of the rows that haven't run yet. */
@@ -250,7 +251,7 @@ class CpuTextModel implements TextModel {
   #checkRoom(method: string, tokens: number, free = this.#open().cache.free.length): void {
     if (tokens <= free) return;
     throw new RangeError(
-      `${method}: ${tokens} tokens more are to be kept; want at most ${free}. Open the model with more cached tokens, or draw fewer steps or rows.`,
+      `${method}: there is room for ${free} more tokens, and ${tokens} are needed. Open the model with more cached tokens, or draw fewer steps or rows.`,
     );
   }
 }

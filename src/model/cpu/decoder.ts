@@ -110,13 +110,13 @@ export class Decoder {
       const free = length - lengths[b]!;
       if (count > free || count > chunk.steps) {
         throw new Error(
-          `decode: row ${b} is to take ${count} forced tokens; want at most ${Math.min(free, chunk.steps)}. End the episode or raise its length.`,
+          `decode: row ${b} can take ${Math.min(free, chunk.steps)} forced tokens, and ${count} were given. End the episode or raise its length.`,
         );
       }
       for (let i = 0; i < count; i++) {
         const token = chunk.forced[b * chunk.steps + i]!;
         if (token < 0 || token >= vocabulary) {
-          throw new Error(`decode: row ${b} is to take token ${token}; want an id from 0 to ${vocabulary - 1}.`);
+          throw new Error(`decode: token ${token} of row ${b} is out of range: ids go from 0 to ${vocabulary - 1}.`);
         }
         this.#record(b, token, chunk.forcedRoles[b]!, 0);
       }

@@ -73,7 +73,7 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
     const parts = placed.filter((p) => names.includes(p.name));
     const first = parts[0];
     if (first === undefined || parts.length !== names.length) {
-      throw new Error(`tensorsOf: got a model without all of ${names.join(', ')}; want them in parameters().`);
+      throw new Error(`tensorsOf: the model lacks some of ${names.join(', ')}.`);
     }
     return pool.subarray(
       first.offset,
@@ -143,12 +143,12 @@ function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void
     const tensor = tensors.get(name);
     if (tensor === undefined && !name.startsWith('value_head.')) {
       throw new Error(
-        `writeWeights: ${name} is missing; want a tensor [${shape.join(',')}]. Give every parameter of the model.`,
+        `writeWeights: ${name} is missing, a tensor [${shape.join(',')}]. Give every parameter of the model.`,
       );
     }
     if (tensor !== undefined && tensor.length !== size) {
       throw new Error(
-        `writeWeights: ${name} has ${tensor.length} numbers; want ${size} = [${shape.join(',')}]. Give weights of this model.`,
+        `writeWeights: ${name} has ${tensor.length} numbers and needs ${size} = [${shape.join(',')}]. Give weights of this model.`,
       );
     }
   }

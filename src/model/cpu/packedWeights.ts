@@ -37,7 +37,7 @@ export function weightsSize(model: ModelConfig, source: WeightSource, packed: Pa
   }, 0);
 }
 
-/** Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws FormatError, by file and tensor. */
+/** Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws ProblemError, by file and tensor. */
 export async function loadTrunk(arithmetic: Arithmetic, source: WeightSource): Promise<Trunk<Matrix>> {
   const { model } = arithmetic;
   const numbers = (...names: readonly string[]) => widenedInto(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore

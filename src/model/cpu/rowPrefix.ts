@@ -5,7 +5,7 @@ import type { Packed } from './transformer.ts';
 export function rowPrefix(batch: Batch, row: number, count: number): Packed {
   const length = batch.lengths[row] ?? 0;
   if (count < 1 || count > length) {
-    throw new RangeError(`Got a question about ${count} tokens; want 1 to the ${length} of row ${row}.`);
+    throw new RangeError(`The question is about ${count} tokens, and row ${row} has 1 to ${length}.`);
   }
   const start = row * batch.length;
   return {

@@ -136,11 +136,13 @@ export function simdArithmetic(
     const start = used;
     used = Math.ceil((used + size * BYTES) / ALIGNMENT + 1) * ALIGNMENT;
     if (used <= buffer.byteLength) return start;
-    throw new Error(`reals: ${used} bytes are taken of ${buffer.byteLength}; want a bound that holds for every array.`);
+    throw new Error(
+      `reals: ${used} bytes are needed, and the memory has ${buffer.byteLength}. Its bound is too small.`,
+    );
   };
   const at = (array: Float32Array | Float64Array | Int32Array) => {
     if (array.buffer === buffer) return array.byteOffset;
-    throw new Error('A kernel got an array from elsewhere; want one that its own reals() or integers() made.');
+    throw new Error('A kernel got an array that its own reals() or integers() did not make.');
   };
   const run = {
     matmulNT: kernel('matmulNT'),

@@ -24,8 +24,7 @@ export function createSlotCache({ integers }: Arithmetic, rows: number, length: 
 export function takeSlots({ length, tables, counts, uses, free }: SlotCache, row: number, count: number): void {
   for (let i = 0; i < count; i++) {
     const slot = free.pop();
-    if (slot === undefined)
-      throw new Error('takeSlots: all slots are taken; want one for each token, asked for before.');
+    if (slot === undefined) throw new Error('takeSlots: all slots are taken. Reserve one for each token first.');
     uses[slot] = 1;
     tables[row * length + counts[row]!] = slot;
     counts[row] = counts[row]! + 1;

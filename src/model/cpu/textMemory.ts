@@ -49,7 +49,7 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
   const { rows, length, cachedTokens = rows * length, precision = 'f32' } = options;
   for (const [name, size] of Object.entries({ rows, length, cachedTokens })) {
     if (Number.isInteger(size) && size > 0) continue;
-    throw new BackendError(`${name} is ${size}; want a whole number of at least 1.`, `Give another ${name}.`);
+    throw new BackendError(`${name} is ${size} and must be a whole number from 1.`, `Give another ${name}.`);
   }
   const simd = precision === 'f32' && options.simd !== false;
   const tokens = Math.min(MOST_TOKENS, rows * length);
@@ -107,7 +107,7 @@ export function textModelMemory(
   if (bytes <= MOST_BYTES) return parts;
   const gib = (n: number) => (n / 2 ** 30).toFixed(1);
   throw new BackendError(
-    `The model needs ${gib(bytes)} GiB for ${rows} texts of ${length} tokens; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
+    `The model needs ${gib(bytes)} GiB for ${rows} texts of ${length} tokens. On the CPU at most ${gib(MOST_BYTES)} GiB fit.`,
     'Use a smaller model, one in fewer bits, fewer rows, or shorter texts.',
   );
 }

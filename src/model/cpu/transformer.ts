@@ -228,7 +228,8 @@ export function attentionBackward(
   attendBack();
   rotate(dqkv, room.positions, rotary, n, -1);
   if (layer.headNorms) {
-    if (!a.unnormed) throw new Error('layerBackward: the heads before their norm were not kept; want room for them.');
+    if (!a.unnormed)
+      throw new Error('layerBackward: the heads before their norm were not kept, because there was no room for them.');
     normHeadsBackward(dqkv, a.unnormed, layer.headNorms.q, layer.headNorms.k, n, shape, model.rms_norm_eps);
   }
   sink.matrix('qkv', rows(dqkv, width), rows(a.normed, d), n);

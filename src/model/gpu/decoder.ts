@@ -86,7 +86,7 @@ export class Decoder {
     const sampling = this.sampling;
     if (!sampling) throw new Error('decode: called before begin(). Call begin() with how to sample.');
     if (chunk.steps < 1 || chunk.steps > MAX_STEPS)
-      throw new RangeError(`decode: ${chunk.steps} steps; want 1 to ${MAX_STEPS}.`);
+      throw new RangeError(`decode: ${chunk.steps} steps can’t be drawn at once. Ask for 1 to ${MAX_STEPS}.`);
     const draws = drawsOf(chunk);
     const cut = cuts(sampling);
     const readback = cut ? this.cutReadback : this.readback;

@@ -99,7 +99,7 @@ export function packRecord({ tokens, roles, states }: TokenRecord): Uint32Array 
 export function packGrammar({ next, stop, states, vocabulary }: Grammar, V: number): Int32Array {
   if (states > GRAMMAR_STATES || vocabulary !== V) {
     const got = `${states} states over ${vocabulary} tokens`;
-    throw new RangeError(`setGrammar: got ${got}; want at most ${GRAMMAR_STATES} over ${V}.`);
+    throw new RangeError(`setGrammar: ${got} don’t fit. There is room for ${GRAMMAR_STATES} over ${V}.`);
   }
   const words = new Int32Array(next.length + states);
   words.set(next);

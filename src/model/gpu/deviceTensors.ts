@@ -44,7 +44,7 @@ const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in reg
 export function checkHeads({ model }: PolicySpec): void {
   const { head_dim: D } = model;
   if (D <= MAX_HEAD && D % 2 === 0) return;
-  const message = `A head of ${D}; the attention kernels want an even size up to ${MAX_HEAD}.`;
+  const message = `A head has ${D} numbers. The attention kernels need an even size up to ${MAX_HEAD}.`;
   throw new BackendError(message, 'Change heads or width.', ['heads', 'width']);
 }
 

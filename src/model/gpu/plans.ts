@@ -110,7 +110,7 @@ export function plansOf(plans: Plans, work: Work): readonly Plan[] {
   ];
 }
 
-/** Compiles what some kinds of work take, by default all; writing weights takes part of learning's. Throws ShaderError. */
+/** Compiles what some kinds of work take, by default all; writing weights takes part of learning's. Throws NoGpuError. */
 export async function compilePlans(
   recorder: Recorder,
   plans: Plans,

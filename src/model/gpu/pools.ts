@@ -95,7 +95,9 @@ function pack(layout: PoolLayout, weights: Weights): Float32Array {
     if (!tensor) continue;
     const size = shape.reduce((a, b) => a * b, 1);
     if (tensor.length !== size) {
-      throw new RangeError(`${name}: got ${tensor.length} scalars; this model wants ${shape.join('×')} = ${size}.`);
+      throw new RangeError(
+        `${name}: it has ${tensor.length} scalars, and this model needs ${shape.join('×')} = ${size}.`,
+      );
     }
     all.set(tensor, start);
   }

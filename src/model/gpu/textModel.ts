@@ -27,7 +27,7 @@ export interface GpuTextOptions extends TextRoom {
 
 /**
  * Opens a language model to be read and drawn from on a GPU. Weights stay as they are packed in F32, F16, BF16, Q8_0, Q4_1 and Q4_0; other formats are widened to F16.
- * Throws NoGpuError without an adapter, BackendError where the model cannot fit, before anything is allocated, FormatError where its weights cannot be
+ * Throws NoGpuError without an adapter, BackendError where the model cannot fit, before anything is allocated, ProblemError where its weights cannot be
  * read, DeviceLostError where the device is taken away meanwhile.
  */
 export async function openGpuTextModel(
@@ -129,7 +129,7 @@ export class GpuTextModel implements TextModel {
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
     this.#texts.checkRows(rows);
     if (limits.stops.length > MOST_STOPS) {
-      throw new RangeError(`draw: got ${limits.stops.length} stop ids; want at most ${MOST_STOPS}.`);
+      throw new RangeError(`draw: ${limits.stops.length} stop ids are too many: the limit is ${MOST_STOPS}.`);
     }
     this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.steps, this.#texts.room(row)), 0));
     this.#runner.settle(sampling, limits.stops, 0);
@@ -157,7 +157,7 @@ export class GpuTextModel implements TextModel {
     this.#texts.checkRows(rows);
     const most = Math.min(MOST_LIKELIEST, this.model.vocab_size);
     if (!Number.isInteger(count) || count < 1 || count > most) {
-      throw new RangeError(`likeliest: got ${count}; want 1 to ${most} tokens.`);
+      throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${most}.`);
     }
     this.#runner.settle(UNSAMPLED, [], count);
     const found: Likeliest[] = [];
@@ -247,7 +247,7 @@ export class GpuTextModel implements TextModel {
   #checkPlaces(wanted: number, free = this.#places.free): void {
     if (wanted <= free) return;
     throw new BackendError(
-      `The key-value cache holds ${this.#tensors.places} tokens, of which ${free} are free; want ${wanted}.`,
+      `The key-value cache holds ${this.#tensors.places} tokens, ${free} of them free; ${wanted} are needed.`,
       'Use fewer rows or shorter texts, or open the model with a larger cache.',
     );
   }

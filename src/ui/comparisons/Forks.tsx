@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
 import { decimal } from '../../base/decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { problemText } from '../../config/configProblem.ts';
+import { problemText } from '../../base/problem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import type { Trained } from '../run/armWorker.ts';

@@ -122,12 +122,12 @@ function mark(view: EditorView): void {
   const marks: Diagnostic[] = [];
   const { found } = reading;
   const errors = found.problem ? [found.problem, ...found.others] : [];
-  for (const { says, line } of errors) marks.push(at(line ?? 1, 'error', says));
+  for (const { what, line } of errors) marks.push(at(line ?? 1, 'error', what));
   const mistakes = found.problem ? [] : found.declared.mistakes;
-  for (const { says, line } of mistakes) marks.push(at(line ?? 1, 'warning', says));
+  for (const { what, line } of mistakes) marks.push(at(line ?? 1, 'warning', what));
   if (check?.state === 'done' && check.text === text && check.found.problem === null) {
     for (const { line, kind, text: says } of check.found.report.findings)
-      if (line !== null && !mistakes.some((each) => each.line === line && each.says === says))
+      if (line !== null && !mistakes.some((each) => each.line === line && each.what === says))
         marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
   }
   view.dispatch(

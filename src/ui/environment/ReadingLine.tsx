@@ -36,9 +36,9 @@ const MOST_LISTED = 5;
 export function Problems({ of, tone }: { readonly of: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
   return (
     <>
-      {of.slice(0, MOST_LISTED).map(({ says, line }) => (
-        <p key={`${line} ${says}`} className={`note ${tone}`}>
-          {line !== null && <LineButton line={line} />} {says}
+      {of.slice(0, MOST_LISTED).map(({ what, line }) => (
+        <p key={`${line} ${what}`} className={`note ${tone}`}>
+          {line !== null && <LineButton line={line} />} {what}
         </p>
       ))}
       {of.length > MOST_LISTED && <p className="faint small">And {of.length - MOST_LISTED} more.</p>}

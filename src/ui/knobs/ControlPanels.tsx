@@ -19,7 +19,7 @@ import { start } from '../run/engine.ts';
 import { knobText } from '../../config/knobText.ts';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions, warnings } from '../../config/contradictions.ts';
-import { problemText } from '../../config/configProblem.ts';
+import { problemText } from '../../base/problem.ts';
 import { pendingRestart } from '../run/pendingKnobs.ts';
 import { idle } from '../../config/idle.ts';
 import { useFormula } from '../formula/formulaTarget.ts';

@@ -139,7 +139,7 @@ function NumberKnob({ name, range, label, disabled }: Props) {
       setProblem(null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      setProblem(error.problems.map(({ got, want }) => `${got} isn’t ${want}.`).join(' '));
+      setProblem(error.problems.map(({ what }) => what).join(' '));
     }
   };
   const letGo = () => {

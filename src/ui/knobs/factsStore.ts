@@ -1,5 +1,6 @@
 import { create } from 'zustand';
-import { FactsError, type Facts } from '../../facts/facts.ts';
+import type { Facts } from '../../facts/facts.ts';
+import { ProblemError, problemText } from '../../base/problem.ts';
 import { useConfig } from './configStore.ts';
 import { setFacts } from '../run/engine.ts';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
@@ -80,8 +81,8 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
     useFacts.setState({ facts, notes, problems: [], kept: keep(source, text) });
   } catch (error) {
     const problems =
-      error instanceof FactsError
-        ? error.problems
+      error instanceof ProblemError
+        ? error.problems.map(problemText)
         : [`They could not be read: ${error instanceof Error ? error.message : String(error)}.`];
     useFacts.setState({ problems });
   }

@@ -63,7 +63,7 @@ function Problems() {
   const bad = useRollouts((s) => s.files.reduce((sum, file) => sum + file.badLines, 0));
   const none = useRollouts((s) => s.reading === null && s.files.every((file) => file.rollouts === 0));
   if (problems.length === 0) return null;
-  const whole = problems.filter(({ line }) => line === 0);
+  const whole = problems.filter(({ line }) => line === null);
   return (
     <details className="note problems" open={whole.length > 0 || none}>
       <summary>
@@ -76,7 +76,7 @@ function Problems() {
       <ul>
         {problems.slice(0, MOST_SHOWN).map(({ file, line, got, want }, i) => (
           <li key={i}>
-            <b>{line > 0 ? `${file}, line ${line}` : file}</b>: found {got}. Expected {want}.
+            <b>{line === null ? file : `${file}, line ${line}`}</b>: found {got}, expected {want}.
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import { RolloutTable } from '../../rollouts/columns.ts';
-import type { FileReport, Opened, Problem } from '../../rollouts/library.ts';
+import type { FileReport, Opened } from '../../rollouts/library.ts';
+import type { LineProblem } from '../../rollouts/fileRefusal.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/splitPattern.ts';
 import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
@@ -11,7 +12,7 @@ export type Look = 'rollout' | 'group' | 'steps';
 
 interface RolloutsState {
   readonly files: readonly FileReport[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly LineProblem[];
   readonly groups: readonly string[]; // names of the groups, by their index in the table
   readonly opened: number; // number of the current opening; typed filters belong to one opening only
   readonly version: number; // version of the table
@@ -97,7 +98,7 @@ function isDue(last: number): boolean {
 }
 
 let lastPageUpdate = -Infinity; // time of the last update of the page
-let waiting: { readonly groups: string[]; readonly problems: Problem[] } = { groups: [], problems: [] };
+let waiting: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
 
 function take({ block, groups, problems, files, bytes, of }: Opened): void {
   table.append(block);

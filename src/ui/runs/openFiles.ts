@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { visible } from '../../base/visible.ts';
 import { readRunFile } from '../../experiments/runFile.ts';
-import { LogError } from '../../runs/log.ts';
+import { ProblemError } from '../../base/problem.ts';
 import type { Run } from '../../runs/run.ts';
 import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
@@ -77,7 +77,7 @@ async function runIn(
   reader: () => ReaderClient,
 ): Promise<Run> {
   if (file.size > MOST_BYTES)
-    throw new LogError(
+    throw new ProblemError(
       `the file has ${(file.size / 2 ** 20).toFixed(0)} MiB; at most 256 can be opened. Keep fewer updates.`,
     );
   const beside = path.replace(/[^/]*$/, 'playground.json');

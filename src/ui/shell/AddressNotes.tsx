@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
-import { problemText } from '../../config/configProblem.ts';
+import { problemText } from '../../base/problem.ts';
 import { wordsOf } from '../../runs/change.ts';
 import { dropPlanned, useConfig } from '../knobs/configStore.ts';
 import { useCurrent, type Current } from '../run/currentRollout.ts';

@@ -1,5 +1,5 @@
 import { visible } from '../../base/visible.ts';
-import { FactsError } from '../../facts/facts.ts';
+import { ProblemError } from '../../base/problem.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from './notices.ts';
@@ -116,7 +116,7 @@ async function holdsFacts(file: File): Promise<boolean> {
     parseFacts(file.name, new Uint8Array(await file.arrayBuffer()));
     return true;
   } catch (error) {
-    if (error instanceof FactsError) return false;
+    if (error instanceof ProblemError) return false;
     throw error;
   }
 }

@@ -34,10 +34,10 @@ export function readPython(source: string): Declaration {
   if (!found) {
     const last = all.findLast(({ methods }) => methods.has('reset') || methods.has('get_reward')) ?? all.at(-1);
     if (!last) throw new EnvironmentFileError('The file has no class to train on. Write `class MyTask:`.', null);
-    const says = last.methods.has('reset')
+    const what = last.methods.has('reset')
       ? 'The class has no `get_reward(self)`. Add it: it returns the reward of the episode.'
       : 'The class has no `reset(self, **kwargs)`. Add it: it begins a task and returns the prompt.';
-    throw new EnvironmentFileError(says, lineOf(last.node.from));
+    throw new EnvironmentFileError(what, lineOf(last.node.from));
   }
   const { name, node, methods } = found;
   // in the order in which TRL finds them
@@ -45,7 +45,7 @@ export function readPython(source: string): Declaration {
   const problems: FileProblem[] = [];
   const tools = named
     .filter(([own, method]) => !own.startsWith('_') && !NOT_TOOLS.has(own) && isFunction(method))
-    .map(([own, method]) => toolOf(own, method, text, (says, at) => problems.push({ says, line: lineOf(at) })));
+    .map(([own, method]) => toolOf(own, method, text, (what, at) => problems.push({ what, line: lineOf(at) })));
   refuseProblems(problems.toSorted((a, b) => Number(a.line) - Number(b.line)));
   if (tools.length === 0 && !methods.has('_answer')) {
     throw new EnvironmentFileError(
@@ -118,7 +118,7 @@ function toolOf(
   name: string,
   { node, decorators }: Method,
   text: (node: SyntaxNode) => string,
-  note: (says: string, at: number) => void,
+  note: (what: string, at: number) => void,
 ): ToolFace {
   if (node.getChild('async')) {
     note(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);

@@ -101,17 +101,17 @@ function wrongRewards(
   const inside = [...descendants(method, ({ name }) => /^(?:Function|Class)Definition$|^LambdaExpression$/.test(name))];
   const returned = inside.filter(({ name }) => name === 'ReturnStatement');
   if (returned.length === 0 && !inside.some(({ name }) => name === 'RaiseStatement' || name === 'YieldExpression'))
-    return [{ says: `\`get_reward()\` returns \`None\`. ${WANTED}`, line: lineOf(method.from) }];
+    return [{ what: `\`get_reward()\` returns \`None\`. ${WANTED}`, line: lineOf(method.from) }];
   return returned.flatMap((statement) => {
     const value = childrenOf(statement)[1];
     const wrong = value ? NO_NUMBERS[value.name] : '`None`';
-    if (wrong) return [{ says: `\`get_reward()\` returns ${wrong}. ${WANTED}`, line: lineOf(statement.from) }];
+    if (wrong) return [{ what: `\`get_reward()\` returns ${wrong}. ${WANTED}`, line: lineOf(statement.from) }];
     if (value?.name !== 'DictionaryExpression') return [];
     return value.getChildren(':').flatMap(({ prevSibling: key, nextSibling: amount }) => {
       const bad = amount && NO_NUMBERS[amount.name];
       const name = key ? visible(text(key).replace(/^(['"])(.*)\1$/, '$2')) : '';
       return bad
-        ? [{ says: `The reward part \`${name}\` is ${bad}. Return a number.`, line: lineOf(amount.from) }]
+        ? [{ what: `The reward part \`${name}\` is ${bad}. Return a number.`, line: lineOf(amount.from) }]
         : [];
     });
   });

@@ -7,7 +7,7 @@ import { mergedGguf } from '../../../src/checkpoints/adapter/mergedGguf.ts';
 import { peftFiles, readPeft } from '../../../src/checkpoints/adapter/peft.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../../src/checkpoints/openCheckpoint.ts';
 import type { Files } from '../../../src/checkpoints/checkpointFolder.ts';
-import { FormatError } from '../../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../../src/base/problem.ts';
 import { openCpuTextModel } from '../../../src/model/cpu/cpuTextModel.ts';
 import { mergedSource } from '../../../src/model/mergedSource.ts';
 import type { WeightSource } from '../../../src/model/weightSource.ts';
@@ -77,7 +77,7 @@ function refusal(model: ModelConfig, files: Files): string {
     readPeft(model, files);
     return '';
   } catch (error) {
-    if (error instanceof FormatError) return error.message;
+    if (error instanceof ProblemError) return error.message;
     throw error;
   }
 }

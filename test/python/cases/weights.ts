@@ -11,7 +11,7 @@ import {
 import type { ByteSource } from '../../../src/formats/byteSource.ts';
 import { openGguf } from '../../../src/formats/gguf.ts';
 import { readPacked } from '../../../src/formats/packedTensor.ts';
-import { FormatError } from '../../../src/formats/formatProblem.ts';
+import { ProblemError } from '../../../src/base/problem.ts';
 import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel } from '../../../src/model/gpu/textModel.ts';
 import type { TextModel } from '../../../src/model/textModel.ts';
@@ -115,7 +115,7 @@ async function refusal(open: () => Promise<OpenedCheckpoint>): Promise<string> {
     await digests(await open());
     return '';
   } catch (error) {
-    if (error instanceof FormatError) return error.message;
+    if (error instanceof ProblemError) return error.message;
     throw error;
   }
 }

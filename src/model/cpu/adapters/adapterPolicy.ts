@@ -94,7 +94,9 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
 
   writeState(state: PolicyState): void {
     if (state.critic !== null) {
-      throw new Error('writeState: got a state with a separate critic; want one without. Set critic as it was.');
+      throw new Error(
+        'writeState: the state comes with a separate critic, and this run is without one. Set critic as it was.',
+      );
     }
     writeNetwork(this.#parts.learned, state.policy);
     this.adaptersChanged();

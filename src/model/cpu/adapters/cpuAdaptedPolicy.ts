@@ -16,7 +16,7 @@ export type { AdaptedPolicy, AdaptedPolicyOptions } from './adaptedPolicy.ts';
 /**
  * The `Policy` that learns adapters beside a checkpoint whose weights stay as they are, on the CPU. Its state is
  * `adapterParameters(spec.model, adapters)`; adapters begin fresh. Throws BackendError, before anything is read, where it needs more memory than there can
- * be or a critic of its own, FormatError by file and tensor where weights cannot be read.
+ * be or a critic of its own, ProblemError by file and tensor where weights cannot be read.
  */
 export async function openCpuAdaptedPolicy(
   spec: PolicySpec,
@@ -56,7 +56,7 @@ function openedPlan(
   if (first.bytes > mostBytes) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(first.bytes)} GiB; want at most ${gib(mostBytes)} GiB on the CPU.`,
+      `The run needs ${gib(first.bytes)} GiB. On the CPU at most ${gib(mostBytes)} GiB fit.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'maxTurns'],
     );

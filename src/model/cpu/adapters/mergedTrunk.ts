@@ -31,7 +31,7 @@ export class MergedTrunk {
     this.#turned = arithmetic.reals(mostOut(sites) * adapters.rank);
   }
 
-  /** Reads the checkpoint, tensor by tensor. Throws FormatError, by file and tensor. */
+  /** Reads the checkpoint, tensor by tensor. Throws ProblemError, by file and tensor. */
   static async open(arithmetic: Arithmetic, source: WeightSource, adapters: AdapterConfig): Promise<MergedTrunk> {
     const model = { ...arithmetic.model, value_head: false };
     const sites = new Map(adapted(model, adapters).map((site) => [site.weight, site]));

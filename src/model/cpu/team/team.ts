@@ -38,7 +38,8 @@ export class Team {
 
   /** `at` is where `teamBytes` of the memory are the team's, a multiple of 64. */
   constructor(work: Teamwork, { count, start, least }: Threads, at: number) {
-    if (count > MOST_THREADS) throw new RangeError(`A team of ${count}; want at most ${MOST_THREADS}.`);
+    if (count > MOST_THREADS)
+      throw new RangeError(`A team of ${count} threads is too large: the limit is ${MOST_THREADS}.`);
     const { module, memory, names } = work;
     this.count = count;
     this.least = least;
@@ -60,9 +61,12 @@ export class Team {
   /** Computes the parts of one call of a kernel, in any order and by whichever thread; returns when all are done. */
   run(name: string, parts: readonly Part[], scratch: Scratch | null = null): void {
     const words = this.#words;
-    if (parts.length > MOST_PARTS) throw new RangeError(`${name}: ${parts.length} parts; want at most ${MOST_PARTS}.`);
+    if (parts.length > MOST_PARTS)
+      throw new RangeError(`${name}: ${parts.length} parts are too many: the limit is ${MOST_PARTS}.`);
     if (scratch && scratch.bytes > SCRATCH_BYTES) {
-      throw new RangeError(`${name}: ${scratch.bytes} bytes of scratch memory; want at most ${SCRATCH_BYTES}.`);
+      throw new RangeError(
+        `${name}: ${scratch.bytes} bytes of scratch memory are too many: the limit is ${SCRATCH_BYTES}.`,
+      );
     }
     if (this.#helpers.length === 0) {
       for (const part of parts) this.#work.kernel(name)(...part);

@@ -38,7 +38,7 @@ export const oneThread = (why: string): Threads => ({
   count: 1,
   why,
   start: () => {
-    throw new Error('There are no threads here; want a team of one.');
+    throw new Error('There are no threads here. Use a team of one.');
   },
 });
 

@@ -100,7 +100,7 @@ export function declareAdapted(
   const { model, rows, length } = spec;
   const { vocab_size: V, hidden_size: d } = model;
   if (V % 4 !== 0) {
-    throw new BackendError(`The model has ${V} tokens; want a number that four divides on a GPU.`, 'Use the CPU.', [
+    throw new BackendError(`The model has ${V} tokens. On a GPU this must be a multiple of four.`, 'Use the CPU.', [
       'backend',
     ]);
   }

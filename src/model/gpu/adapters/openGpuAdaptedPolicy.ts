@@ -30,7 +30,7 @@ export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedRoom {
  * Opens a `Policy` that trains adapters for a checkpoint on WebGPU. The device computes forward and backward passes and logits. The CPU, which
  * holds the batch, computes the objective, AdamW and the value head and draws the tokens. The state is the same as that of
  * `openCpuAdaptedPolicy`, the numbers are the same up to rounding. Throws NoGpuError without a GPU, BackendError if the model does not fit (before
- * anything is allocated), FormatError with file and tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
+ * anything is allocated), ProblemError with file and tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
  */
 export async function openGpuAdaptedPolicy(
   gpu: GPU | undefined,

@@ -9,7 +9,7 @@ import type { TextTensors } from './textTensors.ts';
 /** Hears how many of the model's tensors have been read. */
 export type LoadProgress = (done: number, total: number) => void;
 
-/** Reads all weights of `source` to the device, a matrix at a time, norms and biases as float32. Throws FormatError, by file and tensor. */
+/** Reads all weights of `source` to the device, a matrix at a time, norms and biases as float32. Throws ProblemError, by file and tensor. */
 export async function loadText(
   gpu: Gpu,
   model: ModelConfig,

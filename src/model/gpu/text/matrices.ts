@@ -41,7 +41,7 @@ export function declareMatrix(arena: Arena, source: WeightSource, names: readonl
   return { names, rows, K, format, parts };
 }
 
-/** Reads a matrix's tensors and uploads them; one matrix's bytes are in memory at a time. Throws FormatError, by file and tensor. */
+/** Reads a matrix's tensors and uploads them; one matrix's bytes are in memory at a time. Throws ProblemError, by file and tensor. */
 export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix): Promise<void> {
   const { format, K, parts } = matrix;
   const rowBytes = (K / format.weights) * format.bytes;

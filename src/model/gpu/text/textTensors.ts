@@ -183,7 +183,7 @@ export function declareText(
 function checkSizes({ head_dim: D, hidden_size: d, intermediate_size: F }: ModelConfig): void {
   if (D <= MOST_HEAD && [D, d, F].every((size) => size % 4 === 0)) return;
   throw new BackendError(
-    `The model has heads of ${D}, ${d} hidden and ${F} intermediate numbers; want heads of at most ${MOST_HEAD}, and four to divide all three on a GPU.`,
+    `The model has heads of ${D}, ${d} hidden and ${F} intermediate numbers. On a GPU all three must be multiples of four, and a head has at most ${MOST_HEAD}.`,
     'Use another model, or the CPU.',
   );
 }
@@ -196,7 +196,7 @@ function checkCache(placeBytes: number, places: number, { rows, length }: TextRo
   const fewer = Math.floor(most / length);
   const shorter = Math.floor(most / rows);
   throw new BackendError(
-    `The key-value cache of a layer needs ${mib(places * placeBytes)} MiB for ${rows} rows of ${length} tokens; want at most ${mib(limit)} MiB on this adapter.`,
+    `The key-value cache of a layer needs ${mib(places * placeBytes)} MiB for ${rows} rows of ${length} tokens. This adapter allows ${mib(limit)} MiB.`,
     `Texts of ${shorter} tokens fit${fewer > 0 ? `, and so do ${fewer} rows of ${length}` : ''}.`,
   );
 }
