@@ -28,7 +28,7 @@ function repeated(lines: readonly string[], values: Values): string[] {
     const line = lines[at] ?? '';
     const [, name, from, to] = /^\s*\/\/! each (\w+) (\d+)\.\.(\d+)$/.exec(line) ?? [];
     if (name === undefined) {
-      if (line.includes('//!')) throw new Error(`WGSL: ${line.trim()} does not read; want piece, each or end.`);
+      if (line.includes('//!')) throw new Error(`WGSL: ${line.trim()} can’t be read. Use piece, each or end.`);
       out.push(filled(line, values));
       continue;
     }

@@ -62,7 +62,7 @@ async function continuedRun(
   if (read.kind === 'ours') {
     if (facts !== null) {
       throw new ConfigError([
-        `--facts: got ${visible(facts.source)} beside --from; want one of them. A saved run has its own.`,
+        `--facts ${visible(facts.source)} can’t be combined with --from. A saved run has its own.`,
       ]);
     }
     const { backend = read.run.begun.backend, ...knobs } = asked;

@@ -141,7 +141,7 @@ const DENSE = 24;
  */
 function leastMissed(updates: readonly number[]): number {
   const [first] = updates;
-  if (first === undefined) throw new Error('leastMissed: got no updates; want one at least.');
+  if (first === undefined) throw new Error('leastMissed: there are no updates.');
   let [missed, gap] = [first, Infinity];
   for (let i = 1; i < updates.length - DENSE; i++) {
     const [before = 0, at = 0, after = 0] = updates.slice(i - 1, i + 2);
