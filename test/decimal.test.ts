@@ -38,7 +38,9 @@ describe('numbers are read', () => {
       expect.stringContaining('isn’t possible. Use a whole number from 2 to 64.'),
     ]);
     expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
-    expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(/--seeds (can’t be|is empty)/);
+    expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(
+      /--seeds (can’t be|is empty|needs a value)/,
+    );
   });
 });
 

@@ -12,7 +12,7 @@ export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type W
 /** One value for a field, from text or number; throws ConfigError with what the field takes. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
-    throw new ConfigError([`There is no knob called ${shown(name)}. The knobs are ${Object.keys(FIELDS).join(', ')}.`]);
+    throw new ConfigError([`${shown(name)}: there is no such knob. The knobs are ${Object.keys(FIELDS).join(', ')}.`]);
   }
   const field: Field = FIELDS[name];
   const bad = () =>

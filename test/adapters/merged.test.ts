@@ -59,7 +59,7 @@ test('adapters that lack a tensor, or have one of another rank, are not merged',
   const { model, weights } = await opened('qwen2');
   const whole = drawnAdapters(model, ADAPTERS, 5);
   const less = new Map([...whole].slice(1));
-  expect(() => mergedSource(weights, model, ADAPTERS, less)).toThrow(/no model\.layers\.0\.self_attn\.q_proj\.lora_A/);
+  expect(() => mergedSource(weights, model, ADAPTERS, less)).toThrow(/q_proj\.lora_A\S* has no numbers/);
   expect(() => mergedSource(weights, model, { ...ADAPTERS, rank: 2 }, whole)).toThrow(/has 48 numbers and needs 32/);
 });
 

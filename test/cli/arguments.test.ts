@@ -34,7 +34,7 @@ describe('the arguments of train', () => {
     });
     expect(parseArguments([]).facts).toBeNull();
     expect(problemsOf('--facts', 'my.csv', '--env', 'bandit')[0]).toMatch(
-      /only your-facts asks about a file; got --env bandit/,
+      /--facts only works with --env your-facts, not with bandit/,
     );
     expect(problemsOf('--facts')[0]).toMatch(/--facts needs a value/);
   });
@@ -57,7 +57,7 @@ describe('the arguments of train', () => {
 
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
-      expect.stringMatching(/chess isn’t one of number-hunt, multi-hop/),
+      expect.stringMatching(/--preset can’t be chess\. Use one of number-hunt, multi-hop/),
       expect.stringMatching(/^npm run train -- --preset NAME/),
     ]);
     expect(problemsOf('--fast')[0]).toMatch(/--fast: no such flag\. Have --preset/);
@@ -67,7 +67,7 @@ describe('the arguments of train', () => {
     expect(problemsOf('fast')[0]).toMatch(/^fast: no such flag/);
     expect(problemsOf('--fast', '9')).toHaveLength(2); // its value is no second problem
     expect(problemsOf('--set', 'speed=9')[0]).toMatch(/there is no knob speed\. The knobs are env, range/);
-    expect(problemsOf('--set', 'speed')[0]).toMatch(/want knob=value/);
+    expect(problemsOf('--set', 'speed')[0]).toMatch(/Use knob=value/);
   });
 
   it('report every problem at once, missing values too', () => {
@@ -76,7 +76,7 @@ describe('the arguments of train', () => {
 
   it('refuse values out of range and impossible combinations', () => {
     expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: 1\.5 isn’t a whole number/);
-    expect(problemsOf('--backend', 'quantum')[0]).toMatch(/want one of auto, gpu, cpu/);
+    expect(problemsOf('--backend', 'quantum')[0]).toMatch(/isn’t one of auto, gpu, cpu/);
     expect(problemsOf('--set', 'heads=3')[0]).toMatch(
       /heads: 3, but width 32 must be a multiple of it\. Choose a divisor/,
     );

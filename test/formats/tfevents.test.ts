@@ -23,7 +23,7 @@ test('a step is framed as TensorBoard does it, byte for byte', () => {
 });
 
 test('a step that is no whole number is refused', () => {
-  for (const step of [-1, 0.5, NaN, 2 ** 53]) expect(() => scalars(0, step, [])).toThrow(/want a whole number/);
+  for (const step of [-1, 0.5, NaN, 2 ** 53]) expect(() => scalars(0, step, [])).toThrow(/is not a whole number/);
 });
 
 test('a file is cut after a step, and at a record that is not whole', () => {

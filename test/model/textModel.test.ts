@@ -238,7 +238,7 @@ describe('what is refused changes nothing', () => {
     const model = await open(SMALL, { cachedTokens: 8 + 4 + 2 + 2 });
     await model.begin(TEXTS);
     const before = await everything(model, [0, 1, 2, 3]);
-    await expect(model.append([{ row: 0, ids: [1] }])).rejects.toThrow('1 tokens more');
+    await expect(model.append([{ row: 0, ids: [1] }])).rejects.toThrow('room for 0 more tokens, and 1 are needed');
     await expect(model.draw([0], { steps: 2, stops: [] }, sampling())).rejects.toThrow('cached tokens');
     expect(await everything(model, [0, 1, 2, 3])).toEqual(before);
     // one token is drawn without being kept yet

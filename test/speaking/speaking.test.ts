@@ -155,7 +155,7 @@ describe('a conversation', () => {
     expect(first.told.length).toBeGreaterThan(at + 1);
     expect(first.told).toEqual(first.writer.written);
     await expect(first.conversation.instead(0, 65, WRITING, first.onWrote)).rejects.toThrow(
-      /Token 0 is none of the model/,
+      /Token 0 isn’t one that the model drew/,
     );
   });
 

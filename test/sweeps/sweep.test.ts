@@ -210,7 +210,7 @@ test('300 files that were changed at random are read, or refused with place, got
     // a contradiction says both sides; the last line of many counts the rest
     for (const problem of told)
       expect(problem).toMatch(
-        /^[^\n]+: (?:found [^\n]+, expected [^\n]+|[^\n]+ isn’t [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more/,
+        /^[^\n]+: (?:found [^\n]+, expected [^\n]+|[^\n]+ isn’t [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more|^The file isn’t JSON/,
       );
     if (told.length > 0) refused++;
   });
