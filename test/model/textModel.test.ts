@@ -243,7 +243,9 @@ describe('what is refused changes nothing', () => {
     expect(await everything(model, [0, 1, 2, 3])).toEqual(before);
     // one token is drawn without being kept yet
     expect((await model.draw([0], { steps: 1, stops: [] }, sampling()))[0]!.ids).toHaveLength(1);
-    await expect(model.begin([Array<number>(17).fill(1)])).rejects.toThrow('17 tokens more');
+    await expect(model.begin([Array<number>(17).fill(1)])).rejects.toThrow(
+      'room for 16 more tokens, and 17 are needed',
+    );
   });
 
   it('more memory than there can be, before anything is read', async () => {
