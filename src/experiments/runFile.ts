@@ -27,7 +27,7 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
 }
 
 /** What NAME.jsonl of an experiment is. */
-const TABLE = 'got the numbers of an experiment’s table; its runs are in the folder of the same name. Open that.';
+const TABLE = 'These are the numbers of an experiment’s table. Its runs are in the folder of the same name. Open that.';
 
 function sentenceOf(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');

@@ -71,7 +71,7 @@ test.each<[string, readonly string[], RegExp]>([
   ['half an update', ['{"update":0.5}', ''], /^line 1: found update 0\.5 after -1, expected updates that rise\./],
   ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: found "x", expected a number\./],
   ['another version', [HEAD.replace('"version":1', '"version":7'), ''], /^line 1: found version 7, expected version 1\./],
-  ['no backend', [HEAD.replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: “run\.backend” can’t be read: it is an object, not a kind, gpu or cpu, and an adapter\./],
+  ['no backend', [HEAD.replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: run\.backend: found an object, expected a kind, gpu or cpu, and an adapter\./],
   ['knobs that are none', [HEAD.replace('"seed":9', '"seed":-9'), ''], /^line 1: run\.begun: these knobs can’t be read: seed: -9 isn’t a whole number/],
   ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: found update nothing after -1, expected updates that rise\./],
 ])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
@@ -132,7 +132,7 @@ test('the log of a run that the page saves opens again, there and on the command
 
 test('an experiment’s numbers are no run: the folder that has its runs is named', async () => {
   await openFiles([placed('ablation.jsonl', `${JSON.stringify(result('ppo-both', 1))}\n`)]);
-  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: found the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
+  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: These are the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
 });
 
 test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {
