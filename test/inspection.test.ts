@@ -211,7 +211,7 @@ describe('a branch', () => {
 
   test('with a token that is not legal there is refused in words', async () => {
     const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[0]!, token: 0 };
-    await expect(session.answer(question)).rejects.toThrow('token 0 cannot stand there');
+    await expect(session.answer(question)).rejects.toThrow('does not allow token 0');
   });
 });
 

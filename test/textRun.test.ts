@@ -136,7 +136,7 @@ describe('the table where people play in text', () => {
     expect(played.paid).toMatchObject([{ valid: false, toolCall: false }]);
     expect(codec.decode([...played.tokens].filter((_, t) => played.roles[t] === Role.observation))).toContain('error');
     expect(() => seated(begun.tokens, 'word '.repeat(200))).toThrow(
-      `want at most ${begun.played.budget}. Say it in fewer words.`,
+      `at most ${begun.played.budget} fit. Say it in fewer words.`,
     );
     expect(seated(begun.tokens)).toEqual(begun);
   });

@@ -22,11 +22,11 @@ test('lines of an each are written out with its number, one within another, and 
   expect(joined('//! each r 2..3\na${r+4} = low[$r];\n//! end', none)).toBe('a6 = low[2];\na7 = low[3];');
 });
 
-test('a source without directives stays as it is; one that does not read is refused', () => {
+test('a source without directives stays as it is; one that can’t be read is refused', () => {
   const plain = '// a\nfn main() { let x = 1u; }\n';
   expect(joined(plain, none)).toBe(plain);
   expect(() => joined('//! each r 0..3\nc$r\n', none)).toThrow('has no end');
-  expect(() => joined('//! twice\n', none)).toThrow('does not read');
-  expect(() => joined('//! end\n', none)).toThrow('does not read');
+  expect(() => joined('//! twice\n', none)).toThrow('can’t be read');
+  expect(() => joined('//! end\n', none)).toThrow('can’t be read');
   expect(() => joined('let y = $q;', none)).toThrow('q is neither a number');
 });

@@ -52,7 +52,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
   const { config, hyper: hyperText, adamw_steps: steps } = metadata;
   if (!tokens || !roles || config === undefined || hyperText === undefined) {
     throw new Error(
-      `${name} needs the tensors tokens and roles, and the metadata config and hyper, as test/golden/README.md says.`,
+      `${name}: the tensors tokens and roles or the metadata config and hyper are missing. Make the fixture again, as test/golden/README.md says.`,
     );
   }
   const model = jsonObject(`${name}: config`, config);

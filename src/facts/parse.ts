@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import { baseName } from '../base/baseName.ts';
 import { decode } from './decode.ts';
-import { type Facts, type Triple } from './facts.ts';
+import type { Facts, Triple } from './facts.ts';
 import { ProblemError } from '../base/problem.ts';
 import { excerpt, nameProblem, tidy } from './factNames.ts';
 import { visible } from '../base/visible.ts';

@@ -102,7 +102,7 @@ function readHead(at: string, value: unknown): Run {
     const whole = { ...missing, ...head, id: 0, fork: undefined };
     return bareRun({
       ...readManifest(whole),
-      skipped: fieldOf(whole, 'skipped', isCount, 'a whole number'),
+      skipped: fieldOf(whole, 'skipped', isCount, 'a whole number of at least 0'),
       health: fieldOf(whole, 'health', areStates, 'pairs of an update and a state').map(healthAt),
     });
   } catch (error) {

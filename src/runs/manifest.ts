@@ -23,7 +23,7 @@ export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
   const { kernels, fork, arm, seconds } = run;
   return {
-    id: fieldOf(run, 'id', isCount, 'a whole number'),
+    id: fieldOf(run, 'id', isCount, 'a whole number of at least 0'),
     ...readNames(
       fieldOf(run, 'name', isText, 'a text'),
       fieldOf(run, 'backend', isBackend, 'a kind, gpu or cpu, and an adapter'),
@@ -31,7 +31,7 @@ export function readManifest(value: unknown): Manifest {
     started: fieldOf(run, 'started', isDate, 'a time as ISO 8601'),
     ...{ begun: knobsOf(run, 'begun'), config: knobsOf(run, 'config') },
     changes: fieldOf(run, 'changes', areChanges, 'updates with texts').map(withCurrentKnobs),
-    update: fieldOf(run, 'update', isCount, 'a whole number'),
+    update: fieldOf(run, 'update', isCount, 'a whole number of at least 0'),
     ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTexts, 'texts by name') }),
     ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),
     ...(arm !== undefined && { arm: fieldOf(run, 'arm', isText, 'a text') }),

@@ -74,7 +74,7 @@ function readRun(value: unknown, texts: unknown): Omit<PackedRun, 'checkpoint' |
     ...readManifest(run),
     health: [], // said again as the run goes on
     solved: solved && new Map(solved),
-    skipped: fieldOf(run, 'skipped', isCount, 'a whole number'),
+    skipped: fieldOf(run, 'skipped', isCount, 'a whole number of at least 0'),
     facts: facts && withoutPath(facts),
     environment: readEnvironment(run['environment'], recordAt('texts', texts)['environment']),
   };

@@ -99,7 +99,7 @@ test('--from goes on with a saved run in an export and a hand-over; a preset is 
   expect(readFileSync(programs.at('handed2', 'README.md'), 'utf8')).toContain('after update 1:');
   const preset = await ended('export', '--from', 'saved', '--preset', 'bandit', '--out', 'none');
   expect(preset.code).toBe(2);
-  expect(preset.err).toMatch(/^env: .*cannot change while a run is under way/m);
+  expect(preset.err).toMatch(/^env: can’t change during a run/m);
   writeFileSync(programs.at('mine.csv'), 'Ada,teacher,Ben\nBen,city,Lima\nCy,teacher,Ben\nDee,teacher,Ben\n');
   const facts = await ended('export', '--from', 'saved', '--facts', 'mine.csv', '--out', 'none');
   expect(facts.err).toMatch(/^--facts .*mine\.csv can’t be combined with --from\. A saved run has its own\.\n$/);

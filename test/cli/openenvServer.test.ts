@@ -52,8 +52,8 @@ test('a run on a server that is killed is saved, and goes on to the same weights
 test.each([
   [['--env-server', 'ws://example.org/ws'], /this machine/],
   [['--env-server', 'ws://127.0.0.1:8000/ws', '--preset', 'number-hunt'], /called in text/],
-  [['--env-server', 'ws://127.0.0.1:8000/ws', '--facts', 'a.csv'], /beside --env-server/],
-  [['--env-server', 'ws://127.0.0.1:8000/ws', '--env-file', 'a.ts'], /beside --env-server/],
+  [['--env-server', 'ws://127.0.0.1:8000/ws', '--facts', 'a.csv'], /combined with --env-server/],
+  [['--env-server', 'ws://127.0.0.1:8000/ws', '--env-file', 'a.ts'], /combined with --env-server/],
 ])('%j is refused before anything is sent', async (args, why) => {
   const { code, err } = await train(...args);
   expect(code).toBeGreaterThan(0);

@@ -46,7 +46,7 @@ test.each<[string, number, RegExp]>([
   ['$BENCH --seconds 0x10', 1, /^bench: --seconds can’t be 0x10\. Use a number above 0\.\n$/],
   ['$CLI golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
-  ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
+  ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: found a header of .*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
   ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+, model before training [.\d]+\.\nNo faults/],
   ['$CLI environment looping.ts', 1, /\nFAULT +looping\.ts:\d+: .*computed too long.*\n/],
   ['$CLI environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
@@ -55,7 +55,7 @@ test.each<[string, number, RegExp]>([
   ['$CLI environment sound.ts --export .', 2, /^--export: \. .*Name a new folder\.\n$/],
   ['$CLI environment sound.ts --export', 2, /^--export needs a value\.\nnpm run environment/],
   ['$CLI environment', 2, /^Which file\?\nnpm run environment/],
-  ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in cannot be written to: a part of its path is a file, not a folder\..*\n$/],
+  ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in\/ablation cannot be written to: a part of its path is a file, not a folder\..*\n$/],
   ['$CLI train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
   ['ulimit -f 8; $CLI golden bad', 1, /^golden could not be bundled into .*: .*[Ff]ile too large.*\nThat folder must be writable, on a disk with space\.\n$/],
 ])('%s is told in a line, without a stack', async (command, code, said) => {

@@ -49,5 +49,5 @@ test('results of an older version are read and taken over beside logs; a file th
   const read = await logs.read();
   expect([...read.values()].map(({ seed, skipped }) => [seed, skipped]).toSorted()).toEqual([[1, 1], [2, 7]]); // prettier-ignore
   expect(read.has(runKey({ ...identityOf(1), config: parseConfig({ seed: 1, randomness: 'group' }) }))).toBe(true);
-  expect(said).toEqual([expect.stringMatching(/cut\.jsonl: left out, and run again\. line 1: got /)]);
+  expect(said).toEqual([expect.stringMatching(/cut\.jsonl: left out, and run again\. line 1: found /)]);
 });

@@ -120,7 +120,7 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(nowhere.err).toMatch(/config\.json\/x cannot be read: a part of its path is a file/);
   expect(beside).toMatchObject({ code: 1, out: '' });
   expect(beside.err).toMatch(/config\.json cannot be written to: a file of that name is in the way/);
-  expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
+  expect(board.err).toMatch(/^train: .*tb has events of another run/);
   expect(less).toMatchObject({ code: 2, err: 'updates can’t be 1: 2 are done. Use 2 or more.\n' });
 });
 
@@ -133,7 +133,7 @@ test('a job that was killed before its first save begins anew by the same comman
   expect(savedUpdate('job')).toBe(0);
   // other knobs are another job, which must not take its events
   const other = await start(...args, '--seed', '5').ended;
-  expect(other.err).toMatch(/^train: .*job-board: got a folder with events of another run/);
+  expect(other.err).toMatch(/^train: .*job-board has events of another run/);
   const again = await start(...args).ended;
   expect(again.code).toBe(0);
   expect(toldUpdate('job-board')).toBe(120);

@@ -114,7 +114,7 @@ describe('the adaptive coefficient', () => {
   it('refuses a target or a horizon of 0, and a KL that is not a number', () => {
     expect(() => nextKlCoef(0.001, 0.2, 0, 1e4, 128)).toThrow(/target 0/);
     expect(() => nextKlCoef(0.001, 0.2, 0.1, 0, 128)).toThrow(/horizon 0/);
-    expect(() => nextKlCoef(0.001, NaN, 0.1, 1e4, 128)).toThrow(/KL NaN/);
+    expect(() => nextKlCoef(0.001, NaN, 0.1, 1e4, 128)).toThrow(/KL is NaN/);
   });
 
   it('looks at the mean over rows of row means, without rows that have no token', () => {

@@ -39,7 +39,7 @@ describe('rewards', () => {
     const record = episodeRecord(1, 1);
     const origin = { role: Role.prompt, turn: 0, state: 0, logprob: 0 };
     record.push(0, 1, origin);
-    expect(() => record.push(0, 1, origin)).toThrow(/fewer than 1/);
+    expect(() => record.push(0, 1, origin)).toThrow(/row 0 is full/);
   });
 
   it('are summed by row', () => {

@@ -132,7 +132,7 @@ test('the log of a run that the page saves opens again, there and on the command
 
 test('an experiment’s numbers are no run: the folder that has its runs is named', async () => {
   await openFiles([placed('ablation.jsonl', `${JSON.stringify(result('ppo-both', 1))}\n`)]);
-  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: These are the numbers of an experiment’s table; its runs are in the folder of the same name/); // prettier-ignore
+  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: These are the numbers of an experiment’s table\. Its runs are in the folder of the same name/); // prettier-ignore
 });
 
 test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {

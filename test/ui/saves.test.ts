@@ -139,7 +139,7 @@ test('what the oldest pages saved is read: newest numbers beside the curves, no 
   expect(unlisted.checkpoint).toEqual(checkpoint);
   const newest = parseConfig({ ...config, clipLow: 0.1 }); // changed after its last update
   expect(readSave(of(record, newest)).run).toMatchObject({ config: newest, checkpoint: { config } });
-  expect(() => readSave(of({ ...record, id: -1 }))).toThrow(/“run\.id” can’t be read/);
+  expect(() => readSave(of({ ...record, id: -1 }))).toThrow(/^run\.id: found -1/);
 });
 
 interface Kept {
@@ -173,7 +173,7 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
     /The pairs its reward model was taught by a person are no pairs/,
   ],
   'no tensors': [(kept) => kept.tensors.clear(), /no set of tensors/],
-  'another version': [(kept) => (kept.manifest.version = 99), /It is of version 99; this page reads version 1/],
+  'another version': [(kept) => (kept.manifest.version = 99), /version 99.*reads version 1/],
   'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
   'no curves': [(kept) => (kept.points = null), /damaged after it was saved/],
   'another name': [(kept) => (kept.manifest.run.name += 's'), /damaged after it was saved/],
@@ -243,5 +243,5 @@ test('a save with a right checksum whose curve falls is refused', () => {
 });
 
 test.each([null, 7, 'run', [], {}])('what is no run, such as %j, is refused', (kept) => {
-  expect(() => readSave(kept)).toThrow(/not a run|The manifest can’t be read: it is nothing/);
+  expect(() => readSave(kept)).toThrow(/not a run|[Ff]ound nothing, expected an object/);
 });

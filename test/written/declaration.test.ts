@@ -72,6 +72,6 @@ test.each([
   try {
     read();
   } catch (error) {
-    expect(error).toMatchObject({ line });
+    expect(error).toMatchObject({ problems: [{ line }] });
   }
 });

@@ -130,7 +130,7 @@ test.each([
 ])('a file that %s as it is loaded is refused with its line', async (_name, before, said, line) => {
   const opened = (async () => sandboxOf(acting("    return 'x';", before)))();
   await expect(opened).rejects.toThrow(said);
-  await expect(opened).rejects.toMatchObject({ line });
+  await expect(opened).rejects.toMatchObject({ problems: [{ line }] });
 });
 
 test('one episode that computes for ever leaves the others of its batch as they were', async () => {

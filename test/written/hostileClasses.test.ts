@@ -81,7 +81,7 @@ test.each(HARM_AT_LOAD)(
     const source = `${before}\nexport default class Harmful {\n${statics}\nreset(): string { return ''; } act(): string { return ''; } getReward() { return 1; }\n}\n`;
     const opened = (async () => sandboxOf(source))();
     await expect(opened).rejects.toThrow(words);
-    await expect(opened).rejects.toMatchObject({ line });
+    await expect(opened).rejects.toMatchObject({ problems: [{ line }] });
   },
 );
 

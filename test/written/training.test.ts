@@ -112,7 +112,7 @@ test('a file that hangs in a later task stops training with its line, and the se
   const hanging = NUMBERS.replace('reset({ split, index, draw }): string {', '$& if (index > 250) for (;;);');
   const line = NUMBERS.split('\n').findIndex((text) => text.includes('reset({')) + 1;
   const broken = await open(hanging, 1, whole);
-  await expect(trainTo(broken, 3)).rejects.toMatchObject({ line, says: /reset\(\) computed too long/ });
+  await expect(trainTo(broken, 3)).rejects.toMatchObject({ problems: [{ line, what: /reset\(\) computed too long/ }] });
   expect((await broken.checkpoint()).sum).toBe(whole.sum);
   broken.dispose();
 });

@@ -149,8 +149,12 @@ test('a tool that never ends is named with its line, its task and its turn', asy
   episode.step(call('act', { word: 'x' }), settings);
   expect(() => episode.step(call('act', { word: 'hang' }), settings)).toThrow(
     expect.objectContaining({
-      line: 6,
-      says: expect.stringMatching(/computed too long.*train task 4, turn 2/) as string,
+      problems: [
+        expect.objectContaining({
+          line: 6,
+          what: expect.stringMatching(/computed too long.*train task 4, turn 2/) as string,
+        }),
+      ],
     }) as Error,
   );
 });
