@@ -204,7 +204,16 @@ describe('a table that leaves the page', () => {
     const cells = (line = '') => line.split(/ ?(?<!\\)\| ?/).slice(1, -1);
     expect([title, gap, after]).toEqual(['### L: Q?', '', '']);
     expect(cells(head)).toEqual([
-      ...['Group', 'Arm', 'n', 'X', 'Y', 'Y: difference, paired by seed', 'Published, M: P', 'Published, M: R'],
+      ...[
+        'Group',
+        'Arm',
+        'n',
+        'X',
+        'Y',
+        'Y: difference from the reference, paired by seed',
+        'Published, M: P',
+        'Published, M: R',
+      ],
     ]);
     expect(cells(rule)).toEqual(['---', '---', ...Array<string>(6).fill('---:')]);
     expect(cells(a)).toEqual(['', 'A \\| a', '2', '−4 ± 1', '0.500 (1 of 2)', 'reference', '0.5', '–']);

@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : `with ${c.estimator}, tokens of observations can’t change any advantage, and they get no reward and no loss`;
+    : `with ${c.estimator} the tool’s tokens don’t enter any advantage, and they are neither rewarded nor in the loss`;
 }

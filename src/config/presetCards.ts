@@ -239,7 +239,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'starpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with a critic; alike groups are dropped, the clip is wider.',
+    learns: '“Break it” with a critic; groups that all score alike are left out.',
     doc: 'The run that breaks (“Break it”), with RAGEN’s StarPO-S: PPO with a critic, the upper clip at 0.28 and no KL. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most, so the optimizer takes as many steps of the same size.',
     result: {
       from: 'echo-trap',
@@ -249,7 +249,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'grpo-s': {
     group: 'comparisons',
-    learns: '“Break it”, no critic; alike groups are dropped, the clip is wider.',
+    learns: '“Break it”, no critic; groups that all score alike are left out.',
     doc: 'The run that breaks (“Break it”), with GRPO and the filter and clip of StarPO-S. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most.',
     result: {
       from: 'echo-trap',
@@ -259,7 +259,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   rlhf: {
     group: 'comparisons',
-    learns: 'Learns what a labeller likes, and still solves as many tasks.',
+    learns: 'Learns to please a learned judge, and solves no fewer tasks.',
     doc: 'No reward from the environment, only from a reward model trained on a labeller who likes effort. A KL penalty keeps the policy near the initial weights, so near rollouts the reward model knows.',
     result: {
       from: 'preferences',

@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It covers the tokens chosen for entropy and KL, by default those in the loss. They are averaged as the policy loss is (verl): over all tokens if “Aggregation” is token-mean, else first in each rollout. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It covers the tokens chosen for entropy and KL, by default those in the loss, and is averaged as “Aggregation” says. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
@@ -55,7 +55,7 @@ export const METRICS = {
     label: 'Grad norm',
     unit: '',
     headline: true,
-    doc: 'Global norm of the gradient before clipping, mean over the optimizer steps of the update.',
+    doc: 'How large the gradient is before it is clipped: its norm over all weights, mean over the optimizer steps of the update.',
   },
   'rollout/in_group_reward_std': {
     label: 'Reward spread',
@@ -67,7 +67,7 @@ export const METRICS = {
     label: 'KL to old policy',
     unit: 'nats',
     headline: true,
-    doc: 'How far this update has moved the policy: the old minus the new log-probability of a token, mean over the tokens in the loss. An estimate (k1) that can be negative. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
+    doc: 'How far this update has moved the policy: the old minus the new log-probability of a token, mean over the tokens in the loss. A simple estimate of the KL divergence (k1), which can be negative. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',

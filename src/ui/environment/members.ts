@@ -42,7 +42,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'turnReward',
     python: '_turn_reward',
-    doc: 'Returns the reward of the last call. It is added to the reward of the episode.',
+    doc: 'Returns the reward of the call just made. It is added to the reward of the episode.',
     snippet: 'turnReward(): number {\n  return ${1:0};\n}',
     pythonSnippet: 'def _turn_reward(self) -> float:\n    return ${1:0.0}',
   },
@@ -56,14 +56,14 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Returns a short name of the state: equal states have equal names. The check calls it; training doesn’t use it yet.',
+    doc: 'Returns a short name of the state: equal states have equal names. So far only the check calls it.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },
   {
     label: 'observe',
     python: '_observe',
-    doc: 'Returns a summary of the past turns, which an agent can read in their place. The check calls it; training doesn’t use it yet.',
+    doc: 'Returns a summary of the past turns, which an agent could read in their place. So far only the check calls it.',
     snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
     pythonSnippet: 'def _observe(self, history) -> str:\n    return ${history[-1]["answer"] if history else ""}',
   },

@@ -33,7 +33,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       <button
         type="button"
         disabled={own.length === 0}
-        title="The command line goes on from this file: put it into the folder experiments"
+        title="To continue these runs from the command line, put this file into the folder experiments"
         onClick={() => download(`${experiment}.jsonl`, 'application/x-ndjson', resultsText(own))}
       >
         Download results

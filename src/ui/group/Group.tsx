@@ -175,7 +175,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       )}
       {beside && (
         <p className="faint" data-testid="column-beside">
-          Not used here, for comparison: the score{' '}
+          Another method, not used here: the score{' '}
           {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />
@@ -186,7 +186,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         {isKept
           ? trained === null
             ? 'no token carries an advantage'
-            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ (as reckoned above)' : ''}`
+            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ equals the result above' : ''}`
           : 'not trained (filtered)'}
       </p>
     </>

@@ -49,7 +49,12 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
     ramp: 'diverging',
     where: 'action',
   },
-  value: { label: 'Value', doc: 'The critic’s estimate before the token.', ramp: 'diverging', where: 'action' },
+  value: {
+    label: 'Value',
+    doc: 'The return that the critic expects before this token.',
+    ramp: 'diverging',
+    where: 'action',
+  },
   change: {
     label: 'Δp',
     doc: 'Probability after the update − before.',

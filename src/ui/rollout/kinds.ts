@@ -29,6 +29,6 @@ export const STOPS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',
   lost: 'lost',
-  turns: 'out of turns, so the agent couldn’t use the last answer',
+  turns: 'no turns left: the agent couldn’t act on the last answer',
   tokens: 'out of tokens',
 };

@@ -76,7 +76,7 @@ const WORDS: Readonly<Record<string, string>> = {
   preset: 'preset menu',
   screens: 'other screens',
   masks: 'the two mask switches',
-  expert: 'the knobs for masks in the group “Expert”',
+  expert: 'the other settings of masks, under “Expert”',
 };
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
@@ -113,7 +113,7 @@ function ShareLink() {
       )}
       <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
       <fieldset>
-        <legend>Hide from those who open the link, for example in a class</legend>
+        <legend>What the link hides, for example from a class</legend>
         {HIDEABLE.map((part) => (
           <label key={part}>
             <input

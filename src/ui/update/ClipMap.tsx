@@ -68,7 +68,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
           after the update divided by that before. Clipping acts in the shaded areas. It is decided before the last
-          optimizer step, which can still move a token into a shaded area or out of it.
+          optimizer step, so a square can end outside them and a dot inside.
         </span>
       </figcaption>
     </figure>

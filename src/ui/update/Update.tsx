@@ -205,9 +205,9 @@ function Compared({ before, after, row }: ComparedProps) {
     <div className="rerun" data-testid="rerun">
       <p>
         {rolloutsText(before)}, replayed with the same random draws by the policy before and after this update.{' '}
-        <b>{changed}</b> of them {changed === 1 ? 'goes' : 'go'} differently after it. Mean reward {exact(mean(before))}{' '}
-        → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>. In so few
-        rollouts, one update can look worse by chance.
+        <b>{changed}</b> of {before.rows} {changed === 1 ? 'plays' : 'play'} out differently after it. Mean reward{' '}
+        {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} →{' '}
+        <b>{percent(solved(after))}</b>. In so few rollouts, one update can look worse by chance.
       </p>
       <p className="faint">
         {rolloutName(before, row)}: {same ? 'identical to the end.' : 'the first different word is boxed.'}
