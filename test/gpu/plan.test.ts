@@ -49,7 +49,7 @@ test('a plan refuses missing, stray and aliased tensors, missing sizes and grids
   const plan = new Plan(recorder, 'wrong');
   const dims = { N: 3, F: 5 };
   expect(() => plan.dispatch(swigluForward, { gate_up: pair }, dims)).toThrow(
-    /wrong \/ swiglu_forward: no tensor for act/,
+    /wrong \/ swiglu_forward: there is no tensor for act/,
   );
   expect(() => plan.dispatch(swigluForward, { gate_up: pair, act, x: act }, dims)).toThrow(/there is a tensor for x/);
   expect(() => plan.dispatch(swigluForward, { gate_up: act, act }, dims)).toThrow(
@@ -70,7 +70,7 @@ test('halves are bound to kernels that can hold them only, alike within an alias
   const plan = new Plan(recorder, 'mixed');
   const dims = { N: 3, F: 5 };
   expect(() => plan.dispatch(swigluForward, { gate_up: halves, act }, dims)).toThrow(
-    /act holds f32, others of Kept halves/,
+    /act holds f32, and other tensors of Kept hold halves/,
   );
   const grads = { gate_up: halves, dact: slice(halves, 'dact', 0, [5]), dgate_up: pair };
   expect(() => plan.dispatch(swigluBackward, grads, dims)).toThrow(/dact holds halves; dact wants f32/);

@@ -156,11 +156,11 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
     [() => model.append([{ row: 0, ids: [1] }, { row: 0, ids: new Array<number>(38).fill(1) }]), 'row 0 would have 49'], // prettier-ignore
     [() => model.append([{ row: 3, ids: [1] }]), 'row 3 has no text'],
     [() => model.append([{ row: 4, ids: [1] }]), 'Row 4 is out of range: rows go from 0 to 3'],
-    [() => model.append([{ row: 1, ids: [0.5] }]), 'got token 0.5'],
+    [() => model.append([{ row: 1, ids: [0.5] }]), 'token 0.5 of row 1 is out of range'],
     [() => model.draw([3], limits, GREEDY), 'row 3 has no text'],
-    [() => model.draw([1, 1], limits, GREEDY), 'want each once'],
+    [() => model.draw([1, 1], limits, GREEDY), 'name a row twice'],
     [() => model.likeliest([0], 44), '44 tokens can’t be listed. Ask for 1 to 43'],
-    [() => model.score(0, [-1]), 'got token -1'],
+    [() => model.score(0, [-1]), 'token -1 of row 0 is out of range'],
     [() => model.score(0, new Array<number>(39).fill(1)), 'would have 49 tokens'],
   ];
   for (const [ask, message] of refused) {
