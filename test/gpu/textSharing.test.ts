@@ -40,9 +40,7 @@ test('more than the cache holds is refused with what it holds, and no row has ch
   const unlike = ROWS.map((row) => [row, ...TEXTS[row]!]);
   const failure = await model.begin(unlike).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(BackendError);
-  expect((failure as BackendError).what).toBe(
-    'The key-value cache holds 70 tokens, 70 of them free; 312 are needed.',
-  );
+  expect((failure as BackendError).what).toBe('The key-value cache holds 70 tokens, 70 of them free; 312 are needed.');
   await expect(model.append([{ row: 0, ids: [1, 2, 3, 4, 5, 6, 7, 8, 9] }])).rejects.toThrow(
     '8 of them free; 9 are needed',
   );
