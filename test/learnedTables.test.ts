@@ -111,6 +111,20 @@ test.each([
   },
 );
 
+test('the search that was run again with whole episodes stands in both pages as its record has it', () => {
+  const record = rowsOf('smollm2-search-whole-episodes').filter((row) => row['run'] === 'whole-7');
+  const [before, end] = [0, 14].map((update) => record.find((row) => row['update'] === update));
+  const [[, seed, tasks, imitated, retrieved, after] = []] = cellsOf(page, 'search  ');
+  expect([seed, Number(tasks)]).toEqual(['7', numberIn(end, 'eval/tasks')]);
+  expectShare(imitated, numberIn(before, 'eval/success'), Number(tasks), 'imitated');
+  expectShare(retrieved, numberIn(before, 'eval/naive_rag'), Number(tasks), 'one fact retrieved');
+  expectShare(after, numberIn(end, 'eval/success'), Number(tasks), 'after its updates');
+  const [, again] = /run again with whole episodes, on 50 tasks: ([^|\n]*?)\. /.exec(`${results} `) ?? [];
+  expect(again?.match(/\.\d+/g)?.map(Number)).toEqual(
+    [before?.['eval/success'], end?.['eval/success'], before?.['eval/naive_rag']].map(Number),
+  );
+});
+
 test('docs/results.md has every seed of SmolLM2, and what one retrieved fact without a call comes to', () => {
   const [head] = cellsOf(results, 'share of held-out tasks solved');
   const seeds = (head ?? []).slice(1).map((cell) => Number(/seed (\d+)/.exec(cell)?.[1]));
