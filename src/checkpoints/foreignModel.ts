@@ -66,13 +66,13 @@ export function readForeign(files: Files): Foreign {
 function absent(file: string, files: Files): Problem {
   const sharded = file === FILES.weights && files.has(FILES.index);
   const binary = [...files.keys()].find((name) => /\.(?:bin|pt|pth|gguf)$/.test(name));
-  const got = sharded
-    ? `shards (${FILES.index})`
+  const what = sharded
+    ? `the weights are in shards (${FILES.index}).`
     : file === FILES.weights && binary
-      ? `weights as ${binary}`
-      : 'no such file';
+      ? `the weights are in ${binary}.`
+      : 'there is no such file.';
   const saved = 'Save the model with save_pretrained(folder), in one file, with its tokenizer.';
-  return { file, place: '', got, want: 'one', remedy: saved };
+  return { file, what, remedy: saved };
 }
 
 /**

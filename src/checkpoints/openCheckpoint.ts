@@ -64,7 +64,7 @@ async function whole(source: ByteSource): Promise<Uint8Array> {
 
 function absent(file: string): ProblemError {
   const remedy = 'Save the model with save_pretrained(folder), or choose a GGUF file.';
-  return new ProblemError([{ file, place: '', got: 'no such file', want: 'one', remedy }]);
+  return new ProblemError({ file, what: 'there is no such file.', remedy });
 }
 
 /**

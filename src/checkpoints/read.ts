@@ -104,5 +104,5 @@ const NOTHING = new Uint8Array();
 
 function absent(names: readonly string[]): ProblemError {
   const remedy = 'Choose the whole folder as it was exported, or its zip.';
-  return new ProblemError(names.map((file) => ({ file, place: '', got: 'no such file', want: 'one', remedy })));
+  return new ProblemError(names.map((file) => ({ file, what: 'there is no such file.', remedy })));
 }

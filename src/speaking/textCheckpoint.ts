@@ -92,7 +92,7 @@ async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoin
   const tokenizer = await sideFile(folder, FILES.tokenizer);
   if (!tokenizer) {
     const remedy = 'Choose the whole folder, with its tokenizer.json.';
-    throw new ProblemError([{ file: FILES.tokenizer, place: '', got: 'no such file', want: 'one', remedy }]);
+    throw new ProblemError([{ file: FILES.tokenizer, what: 'there is no such file.', remedy }]);
   }
   const generation = await sideRecord(folder, FILES.generation);
   const named = ids(generation && field(generation, 'eos_token_id'));

@@ -137,7 +137,7 @@ const weights = (change: (tensors: Map<string, SafeTensor>) => unknown): Uint8Ar
 describe('a folder', () => {
   // prettier-ignore
   it.each<[string, () => Files, string[]]>([
-    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: found no such file', 'metrics.jsonl: found no such file']],
+    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: there is no such file', 'metrics.jsonl: there is no such file']],
     ['with another’s weights', () => new Map([...files, [FILES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: found It was damaged after it was saved']],
     ['with a changed curve', () => new Map([...files, [FILES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: found ']],
     ['of a GPT-2', () => foreign({ [FILES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { rope_type: 'yarn', factor: 2 } }) }), ['architectures: found GPT2LMHeadModel', 'hidden_act: found gelu, expected silu', 'rope_scaling: found an object, expected default, as in rope_parameters']],
@@ -146,10 +146,10 @@ describe('a folder', () => {
     ['with NaN among its weights', () => foreign({ [FILES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: found a number that is not finite']],
     ['with a tensor more and one less', () => foreign({ [FILES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: found no such tensor, expected [16]', 'q_norm.weight: found a tensor more']],
     ['with endless layers', () => foreign({ [FILES.config]: config({ num_hidden_layers: 1e9 }) }), ['those of 1000000000 layers']],
-    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: found shards (model.safetensors.index.json), expected one. Save the model with save_pretrained']],
+    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: the weights are in shards (model.safetensors.index.json). Save the model with save_pretrained']],
     ['with byte pairs', () => foreign({ [FILES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: found BPE, expected WordLevel']],
     ['with a name twice', () => foreign({ [FILES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: found the name vocab_size twice']],
-    ['that is empty', () => new Map(), ['config.json: found no such file', 'model.safetensors: found no such file', 'tokenizer.json: found no such file']],
+    ['that is empty', () => new Map(), ['config.json: there is no such file', 'model.safetensors: there is no such file', 'tokenizer.json: there is no such file']],
   ])('%s is refused with all that is wrong', (_, make, messages) => {
     const given = make();
     expect(() => readCheckpointFiles(given)).toThrow(ProblemError);

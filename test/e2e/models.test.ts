@@ -113,7 +113,7 @@ test('files that cannot be taken are refused by name and place, and what is open
   await drop(page, { 'other.gguf': new TextEncoder().encode('no model at all, but long enough to be looked at') });
   await page
     .getByRole('alert')
-    .getByText(/other\.gguf: magic: got 0x/)
+    .getByText(/other\.gguf: magic: found 0x/)
     .waitFor();
   await expect.poll(() => own(page).count()).toBeGreaterThan(0);
   await page.getByRole('textbox', { name: 'Message' }).fill('the');
@@ -168,7 +168,7 @@ test('a model is fetched when its list has been seen, kept over a reload, opened
   // it came whole, and what it lacks is told: this stand-in has no tokenizer
   await page
     .getByRole('alert')
-    .getByText(/tokenizer\.json: got no such file/)
+    .getByText(/tokenizer\.json: there is no such file/)
     .waitFor();
   await offer.getByRole('button', { name: 'Remove' }).click();
   await offer.getByRole('button', { name: /^Download/ }).waitFor();

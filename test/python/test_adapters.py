@@ -74,9 +74,9 @@ def test_an_adapter_that_peft_saved_is_read_and_merged_as_peft_does(name):
 
 def test_adapters_that_cannot_be_read_are_refused_by_what_they_need():
     refused = json.loads((CASES / "refused.json").read_text())
-    names = {"dora": "use_dora: got true", "bias": "bias: got lora_only", "head": "modules_to_save: got a list",
-             "ranks": "rank_pattern: got an object", "some layers": "layers_to_transform: got a list",
-             "embedding": "target_modules: got embed_tokens", "pissa": "init_lora_weights: got pissa"}  # fmt: skip
+    names = {"dora": "use_dora: found true", "bias": "bias: found lora_only", "head": "modules_to_save: found a list",
+             "ranks": "rank_pattern: found an object", "some layers": "layers_to_transform: found a list",
+             "embedding": "target_modules: found embed_tokens", "pissa": "init_lora_weights: found pissa"}  # fmt: skip
     assert refused.keys() == names.keys()
     for case, part in names.items():
         assert part in refused[case], f"{case}: {refused[case]}"

@@ -150,9 +150,9 @@ def test_files_that_are_cut_off_or_foreign_are_refused_by_name():
         "GGUF that was cut off": ("SmolLM2-135M-Instruct.Q4_1.gguf", "output_norm.weight", "cut off"),
         "GGUF whose header was cut off": ("SmolLM2-135M-Instruct.Q4_1.gguf", "tokenizer.ggml.tokens", "cut off"),
         "safetensors that was cut off": ("model.safetensors", "model.layers.2", "cut off"),
-        "folder of GPT-2": ("config.json", "GPT2LMHeadModel", "want LlamaForCausalLM"),
+        "folder of GPT-2": ("config.json", "GPT2LMHeadModel", "expected LlamaForCausalLM"),
         "folder whose weights are a GGUF": ("SmolLM2-135M-Instruct.Q4_1.gguf", "header"),
-        "GGUF that is a safetensors file": ("model.safetensors", "want the letters GGUF"),
+        "GGUF that is a safetensors file": ("model.safetensors", "expected the letters GGUF"),
         "folder with a shard missing": ("model.safetensors.index.json", "model-00002-of-", "no such file"),
     }
     assert refused.keys() == names.keys()

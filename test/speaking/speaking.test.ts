@@ -75,7 +75,7 @@ describe('a checkpoint that is looked at', () => {
     await expect(openTextCheckpoint(files)).rejects.toThrow(
       /tokenizer\.json: vocabulary: found \d+ tokens, expected at most \d+/,
     );
-    await expect(openTextCheckpoint(files.slice(1))).rejects.toThrow(/tokenizer\.json: found no such file/);
+    await expect(openTextCheckpoint(files.slice(1))).rejects.toThrow(/tokenizer\.json: there is no such file/);
     await expect(openTextCheckpoint([placed('a.bin', new Uint8Array(64))])).rejects.toThrow(/a\.bin: magic: found 0x0/);
   });
 
