@@ -61,7 +61,7 @@ describe('a task', () => {
     ); // sums in another order
     expect(play.state.turns).toHaveLength(stepper.taken.length);
     expect(play.state.expert).toEqual({ success: true, reward: play.state.reward, turns: said });
-    await expect(play.type('more', onWrote)).rejects.toThrow(/want at most 0/);
+    await expect(play.type('more', onWrote)).rejects.toThrow(/at most 0 fit/);
   });
 
   test('a mistake is answered in words, and the model of noise makes one', async () => {
@@ -90,6 +90,6 @@ describe('a task', () => {
     expect(writer.written[at]?.text).toBe('x');
     expect(told).toEqual(writer.written);
     expect(play.state.turns[0]).toMatchObject({ valid: false });
-    await expect(play.instead(0, 65, WRITING, onWrote)).rejects.toThrow(/none of the agent/);
+    await expect(play.instead(0, 65, WRITING, onWrote)).rejects.toThrow(/one of the agent’s own/);
   });
 });
