@@ -27,6 +27,7 @@ async function arrive(hash = '', { begun = false, ...options }: Visit = {}): Pro
   if (begun) await page.addInitScript(holdPlays, STEP_MS);
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('button', { name: 'Open the lab' }).waitFor();
+  await page.waitForFunction(() => window.__playground !== undefined); // from here on keys are heard
   return page;
 }
 
