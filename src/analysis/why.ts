@@ -60,8 +60,9 @@ function explained({ kl, entropy, value, momentum, decay, together = 0, rollouts
 type Undivided = Pick<Why, 'momentum' | 'decay' | 'steps'> & { readonly together: number };
 
 /**
- * ⟨probe, Δθ⟩ of an update from the network before and after it alone, no rollout run again. Of one optimizer step Adam's first moment and weight decay
- * are told apart, as `attribute` does; its gradients stay together. Of several steps all is together, for what Adam divided by in between is not kept.
+ * ⟨probe, Δθ⟩ of an update, computed from the network before and after it; no rollout is run again. If the update is one optimizer step, the parts of
+ * Adam's first moment and of weight decay are separated, as in `attribute`, and the gradients stay one part. Several steps stay one part, because what
+ * Adam divided by in between isn't kept.
  */
 function firstOrder(
   parameters: readonly Parameter[],

@@ -56,7 +56,7 @@ class PlayCourses {
     this.#courses = this.#seeds.map(() => []);
   }
 
-  /** Plays all tasks by the weights after `update`, where it is one of those that are played. */
+  /** Plays all tasks with the weights after `update`, if the recording shows that update. */
   async follow(update: number): Promise<void> {
     if (!this.#updates.has(update)) return;
     for (const [i, seed] of this.#seeds.entries()) {

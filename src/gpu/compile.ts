@@ -117,7 +117,7 @@ export class SecondDevice {
     const pipelines = new Pipelines(other);
     const making = entries.map(async (entry) => {
       const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
-      twin.pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
+      twin.pipeline = await pipelines.make(twin).catch(() => null); // the first device fails in the same way and reports it
       return [entry, twin] as const;
     });
     return new SecondDevice(other, new Map(await Promise.all(making)));
