@@ -102,6 +102,7 @@ export function wordTurns(
 
   /** True if an argument takes this word or slot. */
   function isLegal(word: string, { words: said }: ArgumentPlace): boolean {
+    if (word === UNNAMED) return false;
     return known.has(word) ? said.includes(word) : said.some((each) => !known.has(each));
   }
 
@@ -131,12 +132,13 @@ export function wordTurns(
   function language(draw: Random): MoveLanguage {
     const slotted = emptyEntitySlots(known, slots, draw, (word) => word);
     const someCall = moves.find((move) => 'tool' in move);
-    // The expert may use words that no player used in the measured tasks. The agent can't write these, so its demonstration gets words that it can write.
+    // A player may use words that nobody used in the measured tasks, or more rare words than there are slots. The agent can't write these, so the
+    // demonstration gets a word that it can write.
     const written = (value: unknown, place: ArgumentPlace) => {
       const valueTokens = slotted.write(valueWords(value)).slice(0, place.most);
-      return valueTokens.every((word) => isLegal(word, place))
-        ? valueTokens
-        : place.words.filter((word) => known.has(word)).slice(0, 1);
+      if (valueTokens.every((word) => isLegal(word, place))) return valueTokens;
+      const writable = place.words.filter((word) => known.has(word));
+      return (writable.length > 0 ? writable : [...slotted.names.keys(), ...slotList]).slice(0, 1);
     };
     return {
       names: slotted.names,

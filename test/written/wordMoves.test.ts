@@ -157,6 +157,29 @@ test('an expert who says what it never said in the measured tasks shows a call t
   for (const seed of [0, 950]) expect(wordsIn(env, env.reset(seed, settings).expert())).toBe('<call> act tea </call>');
 });
 
+const EVER_NEW = acting(
+  'if (this.index >= 900) this.name += "x"; return "no, say " + this.name;',
+  '',
+  'static maxTurns = 5; static tasks = { train: 1000, test: 50 }; index = 0; name = ""; expert() { return { tool: "act", arguments: { word: this.name } }; }',
+).replace(
+  "reset({ draw }): string { return 'begin ' + draw.int(1000)",
+  "reset({ draw, index }): string { this.index = index; return 'say ' + (this.name = 'Mr' + 'xyzuvw'[draw.int(6)] + draw.int(100000))",
+);
+
+test('where an episode has more rare words than slots, a demonstration is still of calls that the agent can make', async () => {
+  const env = await inWords(EVER_NEW);
+  const slots = env.vocabulary.filter((word) => /^name\d$/.test(word));
+  expect(slots.length).toBeLessThan(5); // the measured tasks have one name each, this one has five
+  const { stop, taken, written } = playOut(openEpisode({ env, settings }, { seed: 950, environmentSeed: 950 }), expert);
+  expect(stop).toBe('turns');
+  expect(taken).toHaveLength(5);
+  const calls = wordsIn(
+    env,
+    written.filter(({ role }) => role === Role.action).map(({ token }) => token),
+  );
+  expect(calls).toMatch(/^(<call> act name\d <\/call> ?){5}$/);
+});
+
 const PAIRS = acting(
   'return word + ": " + count;',
   '',
