@@ -36,10 +36,15 @@ export function Duel({ recording, preset }: Props) {
   const isOwn = useOwnRun();
   const own = useStage((s) => s.own);
   useLive((s) => s.metricsVersion);
-  const seeds = followedSeeds(recording);
+  const seeds = useMemo(() => followedSeeds(recording), [recording]);
   const task = chosen < seeds.length ? chosen : 0; // an address may name any
   const recorded = useMemo(() => playsOf(recording, task), [recording, task]);
-  useOwnPlays(seeds[task] ?? recorded.at(-1)?.episode.seed, isOwn);
+  const last = recorded.at(-1)?.episode.seed;
+  useOwnPlays(
+    useMemo(() => (seeds.length > 0 || last === undefined ? seeds : [last]), [seeds, last]),
+    task,
+    isOwn,
+  );
   const { before: untrained, after: right, plays } = sidesOf(recorded, recording, isOwn, { at, own });
   const steps = Math.max(untrained?.ends.length ?? 0, right?.ends.length ?? 0);
   usePlayClock(steps, Math.max(1, seeds.length), isOwn);
@@ -73,7 +78,7 @@ export function Duel({ recording, preset }: Props) {
         </p>
         <details className="small">
           <summary>Details</summary>
-          <Details recording={recording} chosen={untrained !== null} />
+          <Details recording={recording} chosen={untrained !== null} own={isOwn} />
         </details>
       </div>
       <LearningCurve
@@ -174,15 +179,20 @@ function Progress() {
 function Details({
   recording: { begun, series, name },
   chosen,
+  own,
 }: {
   readonly recording: Recording;
   readonly chosen: boolean;
+  readonly own: boolean; // the agent is the reader's
 }) {
   const heldOut = series.get('eval/success');
   const { success } = EVALUATION_WORDS[evaluationSetOf(begun)];
   return (
     <p className="duel-details">
-      {chosen && 'This task was chosen because the agent plays it differently before and after training. '}
+      {chosen &&
+        (own
+          ? 'The recorded agent solves this task only after training. When yours has finished, you see one of the recorded tasks that it solves, if there is one. '
+          : 'This task was chosen because the agent plays it differently before and after training. ')}
       {success}, when the agent always takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
       A recorded run of {name}, seed {begun.seed}. Hatched words: the tool wrote them, so the agent isn’t trained on
       them.

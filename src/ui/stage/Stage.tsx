@@ -55,7 +55,7 @@ function Shown() {
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const { task, at } = readStagePlace(subpath);
     toTask(task);
-    useStage.setState({ at, playing: !still, contest: false });
+    useStage.setState({ at, playing: !still, contest: false, own: [] });
   }, [preset, subpath]);
   if (recording === 'missing') {
     return (

@@ -4,7 +4,7 @@ import { useAnswer } from '../run/runAnswers.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
 import type { Question } from '../../wire/questions.ts';
-import { playOf } from './play.ts';
+import { type Play, playOf } from './play.ts';
 import { useStage } from './stageStore.ts';
 
 /** A task to be played by the run as it is. */
@@ -27,23 +27,57 @@ export function isOwnRun(): boolean {
   return applied === null || differences(wanted, applied).length === 0;
 }
 
-/** Has the reader's run play the task after each update, and keeps what came of it for the stage. */
-export function useOwnPlays(seed: number | undefined, own: boolean): void {
+/**
+ * Has the reader's run play tasks after each update, and keeps the plays for the stage: by turns the task that is shown and one of the
+ * others. A finished run plays them all. If it fails at the task that is shown, the stage then shows one that it solves.
+ */
+export function useOwnPlays(seeds: readonly number[], shown: number, own: boolean): void {
   const update = useLive((s) => s.update);
+  const finished = useLive((s) => s.finished);
   const ready = useLive((s) => s.session === 'ready' && s.phase !== 'imitating');
-  const task = useMemo(
-    () => (own && ready && update > 0 && seed !== undefined ? { seed, update } : null),
-    [own, ready, seed, update],
-  );
+  const plays = useStage((s) => s.own);
+  const task = useMemo(() => {
+    const seed = own && ready && update > 0 ? nextSeed(seeds, shown, update, plays) : undefined;
+    return seed === undefined ? null : { seed, update };
+  }, [own, ready, seeds, shown, update, plays]);
   const asked = useAnswer('talk', task, askFor);
   useEffect(() => {
     if (!asked?.reply.ok) return;
     const { said, vocabulary } = asked.reply.answer;
-    const play = playOf(said, vocabulary, asked.subject.seed, asked.subject.update);
+    const { seed } = asked.subject;
+    const play = playOf(said, vocabulary, seed, asked.subject.update);
     if (!play) return;
-    useStage.setState(({ own: before }) => ({ own: [...before.filter((each) => each.update < play.update), play] }));
+    const older = (each: Play) => each.episode.seed !== seed || each.update < play.update;
+    useStage.setState(({ own: before }) => ({ own: [...before.filter(older), play] }));
   }, [asked]);
+  const over = own && finished && update > 0 && task === null;
+  useEffect(() => {
+    if (!over || useStage.getState().at !== null) return;
+    useStage.setState({ task: taskToShow(seeds, shown, plays) });
+  }, [over, seeds, shown, plays]);
 }
+
+/** The shown task if the newest agent solves it, else the first that it solves; the shown one if it solves none. By place among the seeds. */
+export function taskToShow(seeds: readonly number[], shown: number, plays: readonly Play[]): number {
+  const solved = seeds.map((seed) => lastPlay(plays, seed)?.episode.success ?? false);
+  return solved[shown] || !solved.includes(true) ? shown : solved.indexOf(true);
+}
+
+/** The task to play next after an update: the shown one after any other, else the one that was played longest ago; undefined if all were played. */
+export function nextSeed(
+  seeds: readonly number[],
+  shown: number,
+  update: number,
+  plays: readonly Play[],
+): number | undefined {
+  const played = (seed: number) => lastPlay(plays, seed)?.update ?? 0;
+  const due = seeds.filter((seed) => played(seed) < update);
+  const [other] = due.filter((seed) => seed !== seeds[shown]).toSorted((a, b) => played(a) - played(b));
+  const isDue = due.some((seed) => seed === seeds[shown]);
+  return isDue && (other === undefined || plays.at(-1)?.episode.seed !== seeds[shown]) ? seeds[shown] : other;
+}
+
+const lastPlay = (plays: readonly Play[], seed: number) => plays.findLast(({ episode }) => episode.seed === seed);
 
 function askFor({ seed }: Task): Question {
   return playQuestion(seed, live.config ?? useConfig.getState().wanted);

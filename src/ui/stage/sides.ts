@@ -18,6 +18,7 @@ export function sidesOf(
   { at, own }: Pick<StageState, 'at' | 'own'>,
 ): Sides {
   const before = followedSeeds({ plays: all }).length > 0 ? (recorded[0] ?? null) : null;
-  const plays = isOwn ? own : recorded;
+  const seed = recorded.at(-1)?.episode.seed;
+  const plays = isOwn ? own.filter(({ episode }) => episode.seed === seed) : recorded;
   return { before, after: plays.find(({ update }) => update === at) ?? plays.at(-1) ?? null, plays };
 }

@@ -8,7 +8,7 @@ export interface StageState {
   readonly step: number; // how many steps of the play are shown
   readonly playing: boolean;
   readonly before: boolean; // on a phone, which shows only one board: true for the agent before training
-  readonly own: readonly Play[]; // plays of the task by the reader's own run, by rising update
+  readonly own: readonly Play[]; // plays by the reader's own run, of each task by rising update
   readonly contest: boolean; // the reader plays against the agent
 }
 
@@ -26,9 +26,9 @@ export const useStage = create<StageState>()(() => ({
 /** All steps of a play, however many. */
 export const WHOLE = Infinity;
 
-/** Shows another task from its beginning. The reader's own run hasn't played it yet. */
+/** Shows another task from its beginning. */
 export function toTask(task: number): void {
-  useStage.setState({ task, step: 0, own: [] });
+  useStage.setState({ task, step: 0 });
 }
 
 /** Shows the whole play of another update's agent at once. */
