@@ -1,47 +1,38 @@
 import type { Task } from './environment.d.ts';
 
-// Put your own data here. Each line has a document, a question about it, and the answer.
-const TRAINING = rowsOf(`
-  The town of Ben is Lima | What is the town of Ben? | Lima
-  The town of Noor is Cairo | What is the town of Noor? | Cairo
-  The town of Ada is Cairo | What is the town of Ada? | Cairo
-  The town of Kofi is Oslo | What is the town of Kofi? | Oslo
-  The town of Raj is Oslo | What is the town of Raj? | Oslo
-  The town of Sara is Lima | What is the town of Sara? | Lima
-  The town of Ivo is Oslo | What is the town of Ivo? | Oslo
-  The trade of Mira is baker | What is the trade of Mira? | baker
-  The trade of Noor is pilot | What is the trade of Noor? | pilot
-  The trade of Tom is baker | What is the trade of Tom? | baker
-  The trade of Kofi is baker | What is the trade of Kofi? | baker
-  The trade of Lena is pilot | What is the trade of Lena? | pilot
-  The trade of Sara is nurse | What is the trade of Sara? | nurse
-  The trade of Ivo is baker | What is the trade of Ivo? | baker
-  The pet of Mira is cat | What is the pet of Mira? | cat
-  The pet of Ben is dog | What is the pet of Ben? | dog
-  The pet of Tom is dog | What is the pet of Tom? | dog
-  The pet of Ada is parrot | What is the pet of Ada? | parrot
-  The pet of Lena is dog | What is the pet of Lena? | dog
-  The pet of Raj is cat | What is the pet of Raj? | cat
-  The pet of Ivo is dog | What is the pet of Ivo? | dog
-`);
-// Test questions, which training never asks. The search finds these documents too.
-const TEST = rowsOf(`
-  The town of Mira is Oslo | What is the town of Mira? | Oslo
-  The town of Tom is Lima | What is the town of Tom? | Lima
-  The town of Lena is Cairo | What is the town of Lena? | Cairo
-  The trade of Ben is nurse | What is the trade of Ben? | nurse
-  The trade of Ada is nurse | What is the trade of Ada? | nurse
-  The trade of Raj is pilot | What is the trade of Raj? | pilot
-  The pet of Noor is parrot | What is the pet of Noor? | parrot
-  The pet of Kofi is cat | What is the pet of Kofi? | cat
-  The pet of Sara is parrot | What is the pet of Sara? | parrot
-`);
+// Put your own data here: documents, a question about each, and its answer. Use many rows, each about something else. From thirty rows an agent
+// learns the training answers by heart, and does not read the documents.
+const ROWS = Array.from({ length: 240 }, (_, i) => guest(101 + i));
+// Every seventh question is a test question, which training never asks. The search finds all documents.
+const TRAINING = ROWS.filter((_, i) => i % 7 !== 0);
+const TEST = ROWS.filter((_, i) => i % 7 === 0);
 
-const DOCUMENTS = [...TRAINING, ...TEST].map(({ document }) => ({ text: document, words: wordsOf(document) }));
+/** A guest's town, meal or room. */
+function guest(number: number) {
+  const kind = ['town', 'meal', 'room'][number % 3] ?? '';
+  const answers = [
+    ['Lima', 'Cairo', 'Oslo', 'Quito'],
+    ['rice', 'soup', 'fish', 'cake'],
+    ['red', 'blue', 'green', 'white'],
+  ][number % 3];
+  const answer = answers?.[Math.floor(number * 1.7) % 4] ?? '';
+  return {
+    document: `The ${kind} of guest ${number} is ${answer}`,
+    question: `What is the ${kind} of guest ${number}?`,
+    answer,
+  };
+}
+
+const DOCUMENTS = ROWS.map(({ document }) => ({ text: document, words: wordsOf(document) }));
 const USUAL = DOCUMENTS.reduce((sum, { words }) => sum + words.length, 0) / DOCUMENTS.length; // average number of words in a document
-/** The number of documents that contain each word. */
-const FREQUENCY = new Map<string, number>();
-for (const { words } of DOCUMENTS) for (const word of new Set(words)) FREQUENCY.set(word, frequency(word) + 1);
+/** For each word, the documents that contain it, and how often. */
+const INDEX = new Map<string, Map<number, number>>();
+DOCUMENTS.forEach(({ words }, at) => {
+  for (const word of words) {
+    const counts = INDEX.get(word) ?? new Map<number, number>();
+    INDEX.set(word, counts.set(at, (counts.get(at) ?? 0) + 1));
+  }
+});
 
 /** Search the documents, then answer the question in a few words. */
 export default class YourQuestions {
@@ -66,8 +57,7 @@ export default class YourQuestions {
    * @param words a few words of the question
    */
   search(words: string): string {
-    const query = wordsOf(words).slice(0, 20);
-    const scores = DOCUMENTS.map((document) => score(document.words, query));
+    const scores = scoresOf(wordsOf(words).slice(0, 20));
     const best = Math.max(...scores);
     this.found = best > 0;
     return (this.found && DOCUMENTS[scores.indexOf(best)]?.text) || 'nothing';
@@ -98,27 +88,23 @@ export default class YourQuestions {
   }
 }
 
-function rowsOf(text: string) {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => line.split('|').map((part) => part.trim()))
-    .map(([document = '', question = '', answer = '']) => ({ document, question, answer }));
-}
-
 function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 function frequency(word: string): number {
-  return FREQUENCY.get(word) ?? 0;
+  return INDEX.get(word)?.size ?? 0;
 }
 
-/** BM25 with k1 = 1.2 and b = 0.75: rare words count more, and words in long documents count less. */
-function score(document: readonly string[], query: readonly string[]): number {
-  return query.reduce((sum, word) => {
-    const here = document.filter((other) => other === word).length;
+/** The score of each document. BM25 with k1 = 1.2 and b = 0.75: rare words count more, and words in long documents count less. */
+function scoresOf(query: readonly string[]): number[] {
+  const scores = DOCUMENTS.map(() => 0);
+  for (const word of query) {
     const rarity = Math.log(1 + (DOCUMENTS.length - frequency(word) + 0.5) / (frequency(word) + 0.5));
-    return sum + (rarity * here * 2.2) / (here + 0.3 + (0.9 * document.length) / USUAL);
-  }, 0);
+    INDEX.get(word)?.forEach((here, at) => {
+      const length = DOCUMENTS[at]?.words.length ?? 0;
+      scores[at] = (scores[at] ?? 0) + (rarity * here * 2.2) / (here + 0.3 + (0.9 * length) / USUAL);
+    });
+  }
+  return scores;
 }

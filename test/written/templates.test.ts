@@ -3,6 +3,7 @@ import { checkEnvironment } from '../../src/written/checker.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { measureTexts } from '../../src/written/measuredTexts.ts';
+import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { sandboxOf } from './machine.ts';
 import { TEMPLATES } from './templates.ts';
 
@@ -33,18 +34,26 @@ test.each(TEMPLATES)(
 const wordsIn = (text: string) => text.match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]+/gu) ?? [];
 
 test.each(TEMPLATES)(
-  '%s is short enough for a very small model: few different words, few in a text, few turns',
+  '%s is short enough for a very small model: few tokens, few words in a text, few turns',
   async (_name, source) => {
     const declaration = readDeclaration(source);
     const sandbox = await sandboxOf(source);
     const settings = classSettings(sandbox.statics);
-    const { prompts, observations, moves } = measureTexts(sandbox, declaration, settings);
+    const { prompts, observations } = measureTexts(sandbox, declaration, settings);
+    const { vocabulary } = writtenEnvironment(declaration, sandbox, { chatTokenizer: null, think: false });
     sandbox.dispose();
-    const said = moves.flatMap((move) => ('answer' in move ? [move.answer] : Object.values(move.values).map(String)));
-    const different = new Set([...prompts, ...observations, ...said].flatMap(wordsIn));
     expect(settings.maxTurns).toBeLessThanOrEqual(6);
-    expect(different.size).toBeLessThanOrEqual(120);
+    expect(vocabulary.length).toBeLessThanOrEqual(120);
     expect(Math.max(...prompts.map((text) => wordsIn(text).length))).toBeLessThanOrEqual(15);
     expect(Math.max(...observations.map((text) => wordsIn(text).length))).toBeLessThanOrEqual(10);
   },
 );
+
+test('hardly a guest of yourQuestions.ts has a token of its own, so no answer can be learned by heart', async () => {
+  const [, source = ''] = TEMPLATES.find(([name]) => name === 'yourQuestions.ts') ?? [];
+  const sandbox = await sandboxOf(source);
+  const { vocabulary } = writtenEnvironment(readDeclaration(source), sandbox, { chatTokenizer: null, think: false });
+  sandbox.dispose();
+  expect(vocabulary.filter((word) => /^\d{3}$/.test(word)).length).toBeLessThanOrEqual(3); // of 240
+  expect(vocabulary).toContain('number0');
+});
