@@ -1,4 +1,4 @@
-import { cancel, useModels } from './modelStore.ts';
+import { cancel, type Refusal, useModels } from './modelStore.ts';
 
 /** What is read just now, what was refused, what went wrong. */
 export function Reading() {
@@ -21,7 +21,7 @@ export function Reading() {
       {refused && (
         <div className="note bad" role="alert">
           <p>
-            <b>{refused.name} can’t be opened.</b> Nothing has changed.
+            <b>{isNamed(refused) ? 'This file' : refused.name} can’t be opened.</b> Nothing has changed.
           </p>
           <ul className="small">
             {refused.reasons.map((reason) => (
@@ -38,3 +38,6 @@ export function Reading() {
     </div>
   );
 }
+
+/** Whether the reasons name the file themselves. */
+const isNamed = ({ name, reasons }: Refusal) => reasons.some((reason) => reason.startsWith(name));

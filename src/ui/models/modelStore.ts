@@ -74,9 +74,15 @@ interface Opened {
   readonly plan: MemoryPlan; // the plan it was opened with
 }
 
+/** A model that can't be opened, and why. */
+export interface Refusal {
+  readonly name: string;
+  readonly reasons: readonly string[];
+}
+
 interface ModelsState {
   readonly looking: string | null; // name of the model whose headers are being read
-  readonly refused: { readonly name: string; readonly reasons: readonly string[] } | null;
+  readonly refused: Refusal | null;
   readonly asked: PickedModel | null; // the model that is being read or was read last
   readonly given: PickedModel | null; // the model that was chosen last
   readonly card: ModelCard | null; // of `given`
