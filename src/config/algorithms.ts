@@ -59,7 +59,7 @@ export const ALGORITHMS = {
   },
   grpo: {
     label: 'GRPO',
-    doc: 'The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. There is no critic, a second network that estimates rewards (arXiv 2402.03300). The loss is the mean over tokens. Settings are the defaults of verl, an RL library.',
+    doc: 'A group is the rollouts of one task. The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. GRPO (arXiv 2402.03300) needs no critic, which is a second network that estimates rewards. The loss is the mean over tokens. Settings are the defaults of verl, an RL library.',
     set: { ...BASE, estimator: 'grpo' },
   },
   'dr-grpo': {

@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : `with ${c.estimator} the tool’s tokens don’t enter any advantage, and they are neither rewarded nor in the loss`;
+    : `${c.estimator} computes advantages from the rewards alone, and neither rewards nor loss are at the tool’s tokens`;
 }

@@ -106,7 +106,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'Payoffs swapped: the machine whose name sounds safe is the risky one.',
+    learns: 'Two slot machines again, but the one whose name sounds safe is the risky one.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
@@ -229,7 +229,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'break-it-ppo': {
     group: 'comparisons',
-    learns: '“Break it” with a critic.',
+    learns: 'FrozenLake, made to fail (“Break it”), with a critic.',
     doc: 'The run that breaks (“Break it”), with RAGEN’s StarPO: PPO, whose separate critic replaces the group mean.',
     result: {
       from: 'echo-trap',
@@ -259,7 +259,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   rlhf: {
     group: 'comparisons',
-    learns: 'Learns to please a learned judge, and solves no fewer tasks.',
+    learns: 'Learns to please a learned judge, and still solves as many tasks.',
     doc: 'No reward from the environment, only from a reward model trained on a labeller who likes effort. A KL penalty keeps the policy near the initial weights, so near rollouts the reward model knows.',
     result: {
       from: 'preferences',

@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It covers the tokens chosen for entropy and KL, by default those in the loss, and is averaged as “Aggregation” says. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss, as the knob “Aggregation” says; the knob “Entropy and KL” can choose other tokens. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0, unless “Mask forced tokens” is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',

@@ -23,7 +23,7 @@ export function markdownOf(table: Table): string {
   const grouped = rows.some(({ arm }) => arm.group);
   const head = [
     ...(grouped ? ['Group'] : []),
-    'Arm',
+    'Variant',
     'n',
     ...experiment.columns.map(({ label }) => label),
     ...(differences ? [differenceHeading(table)] : []),

@@ -34,7 +34,7 @@ function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset is trained with its own settings. Before and After: success before and after RL, when the agent always takes its likeliest words. “Imitation alone” starts from random weights and imitates a player on the training tasks: the expert, or the imperfect player that runs with RL imitate at first. It is trained for as many steps as a whole run with RL. It has no RL, so its Before and After are equal. “One search result, before RL”: the agent answers before RL and without the tool, from one search result in its prompt. Some presets start from weights that come with the page. All seeds then start alike and differ in the tasks, their order and the random draws.',
+  doc: 'Each preset is trained with its own settings. Before and After: success before and after RL, when the agent always takes its likeliest words. “Imitation alone” starts from random weights and only copies a player on the training tasks: the expert, or the imperfect player. (The runs with RL also begin by copying the imperfect player.) It is trained for as many steps as a whole run with RL. It has no RL, so its Before and After are equal. “One search result, before RL”: the agent as it was before RL. It may not use the tool, and one search result stands in its prompt. Some presets start from weights that come with the page. All seeds then start alike and differ in the tasks, their order and the random draws.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED.flatMap(besideImitation),
   columns: [

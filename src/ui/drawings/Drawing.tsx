@@ -10,7 +10,7 @@ const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })))
 
 /** What each drawing shows. */
 export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
-  'number-line': 'Grey: numbers that are still possible. Dashed: the hidden number, which the agent doesn’t see.',
+  'number-line': 'Bar: numbers still possible. Dashed: the hidden number, unseen by the agent.',
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: the move didn’t do what the agent asked.',
   sum: 'Computed from left to right. The agent sees the target only if the task states it.',

@@ -63,7 +63,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'observe',
     python: '_observe',
-    doc: 'Returns a summary of the past turns, which an agent could read in their place. So far only the check calls it.',
+    doc: 'Returns a short summary that could replace the past turns. Training doesn’t use it yet; only the check calls it.',
     snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
     pythonSnippet: 'def _observe(self, history) -> str:\n    return ${history[-1]["answer"] if history else ""}',
   },

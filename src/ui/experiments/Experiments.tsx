@@ -243,7 +243,7 @@ function ArmChoice(props: {
   return (
     <details className="arms" open={plan.arms.length > 0}>
       <summary>
-        Arms <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runs.length}`}</span>
+        Variants <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runs.length}`}</span>
       </summary>
       {experiment.arms.filter(isRun).map(({ key, label, group }) => (
         <label key={key} className="choice">

@@ -27,7 +27,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
           </caption>
           <thead>
             <tr>
-              <th scope="col">Arm</th>
+              <th scope="col">Variant</th>
               {seeds.map((seed) => (
                 <th key={seed} scope="col">
                   seed {seed}

@@ -173,6 +173,13 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
           <Sum of={written} reward={episode.reward} />
         </p>
       )}
+      <p className="faint">
+        {isKept
+          ? trained === null
+            ? 'no token carries an advantage'
+            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ equals the advantage above' : ''}`
+          : 'not trained (filtered)'}
+      </p>
       {beside && (
         <p className="faint" data-testid="column-beside">
           Another method, not used here: the score{' '}
@@ -182,13 +189,6 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
           </span>
         </p>
       )}
-      <p className="faint">
-        {isKept
-          ? trained === null
-            ? 'no token carries an advantage'
-            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ equals the result above' : ''}`
-          : 'not trained (filtered)'}
-      </p>
     </>
   );
 }

@@ -40,9 +40,9 @@ function Around() {
 
 /** When a change takes effect: a word, and a sentence. */
 export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {
-  live: { word: 'live', doc: 'Acts from the next optimizer step.' },
+  live: { word: 'at once', doc: 'Acts from the next optimizer step.' },
   next: { word: 'next batch', doc: 'Acts from the next rollout batch.' },
-  restart: { word: 'restart', doc: 'Acts after a restart.' },
+  restart: { word: 'after restart', doc: 'Acts after a restart.' },
 };
 
 /** One knob of FIELDS: label, when it acts, explanation, control. */

@@ -42,7 +42,7 @@ export function TraineePanel() {
             <a href="#/runs">Runs</a>.
           </>
         ) : (
-          'Set the model’s size in the lab, under Model. To train a language model instead, open one here.'
+          'Set the model’s size in the lab, under Model. To train a larger, ready-made language model instead, open one below.'
         )}
       </p>
     </section>

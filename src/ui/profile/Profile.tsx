@@ -66,11 +66,11 @@ function Empty() {
 
 const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (value: number) => string])[] = [
   ['engine/tokens_per_second', 'tokens per second', count],
-  ['engine/dispatches', 'dispatches', count],
-  ['engine/submits', 'submits', count],
-  ['engine/readbacks', 'read-backs', count],
+  ['engine/dispatches', 'GPU programs started (dispatches)', count],
+  ['engine/submits', 'batches of commands sent (submits)', count],
+  ['engine/readbacks', 'results copied back (read-backs)', count],
   ['engine/upload_bytes', 'bytes uploaded to the GPU', bytes],
-  ['engine/creations', 'buffers, bind groups and pipelines created', count],
+  ['engine/creations', 'GPU objects created (buffers, bind groups, pipelines)', count],
 ];
 
 /** What the last update asked of the device: counts that hold on any adapter. */

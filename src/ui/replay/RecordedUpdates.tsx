@@ -10,7 +10,7 @@ export function RecordedUpdates() {
   if (!recording || away) return null;
   return (
     <div className="row recorded-updates">
-      <span className="chip example">recording</span>
+      <span className="chip example">recorded updates</span>
       <span className="segments" role="group" aria-label="Recorded update">
         {recording.batches.map(({ batch: { update } }, i) => (
           <button

@@ -5,7 +5,7 @@ import { auditMask } from './readRollout.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { whole, percent, short, signed, exact } from '../parts/numberText.ts';
+import { counted, whole, percent, short, signed, exact } from '../parts/numberText.ts';
 import { channelValue, type ChannelView } from './channels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
@@ -68,7 +68,7 @@ function Audit() {
     <div className="card audit" data-testid="audit">
       <h3>Loss mask check · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
-        <b>{whole(trained)}</b> tokens in the loss
+        <b>{whole(trained)}</b> tokens of {counted(batch.rows, 'rollout')} in the loss
       </p>
       <p data-bad={observationsTrained > 0}>
         observation tokens in loss:{' '}

@@ -45,7 +45,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   kl: {
     label: 'KL',
-    doc: 'How much likelier the token is than at the start of the run: the difference of log-probabilities, before this update.',
+    doc: 'The token’s log-probability just before this update, minus that at the start of the run.',
     ramp: 'diverging',
     where: 'action',
   },

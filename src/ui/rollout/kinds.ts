@@ -29,6 +29,6 @@ export const STOPS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',
   lost: 'lost',
-  turns: 'no turns left: the agent couldn’t act on the last answer',
+  turns: 'no turns left',
   tokens: 'out of tokens',
 };

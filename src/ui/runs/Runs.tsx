@@ -25,7 +25,12 @@ export function Runs() {
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">This browser keeps the newest 24 runs.</span>
-            <button type="button" className="small end" onClick={chooseFile} title="Or drop it anywhere on the page">
+            <button
+              type="button"
+              className="small end"
+              onClick={chooseFile}
+              title="Continues a run from a checkpoint that this page or the command line saved. You can also drop it anywhere on the page."
+            >
               Import a checkpoint
             </button>
           </div>
@@ -115,8 +120,8 @@ function OpenRuns() {
           Open files…
         </button>
         <span className="faint">
-          Runs from the command line (<code>npm run train</code>, <code>sweep</code>, <code>experiment</code>). You can
-          also drop them here.
+          Opens runs that were trained outside the browser, with <code>npm run train</code>, <code>sweep</code> or{' '}
+          <code>experiment</code>. You can also drop them here.
         </span>
       </p>
       <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />

@@ -76,7 +76,7 @@ const WORDS: Readonly<Record<string, string>> = {
   preset: 'preset menu',
   screens: 'other screens',
   masks: 'the two mask switches',
-  expert: 'the other settings of masks, under “Expert”',
+  expert: 'all other mask settings',
 };
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */

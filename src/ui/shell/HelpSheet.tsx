@@ -12,9 +12,9 @@ const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: st
 });
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
-  ['. ,', 'one step forwards, back: a token, turn, update …, as the bar above the rollout says'],
+  ['. ,', 'one step forwards, back in a rollout: a token or a turn, as chosen above the rollout'],
   ['>', 'step one update'],
-  ['[ ]', 'previous, next batch in memory'],
+  ['[ ]', 'previous, next update that is kept'],
   ...TO_PLACES,
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn of the rollout'],
@@ -24,7 +24,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['< > Esc', 'in zoomed curves: earlier, later updates, all of them'],
   ['1 … 9', 'what a token’s colour shows: mask, advantage, push …'],
   ['A B S', 'only while two rollouts are compared: A is better, B is better, skip'],
-  ['M', 'hold: shows the pushes with loss and advantage mask off (or on, if both are off)'],
+  ['M', 'hold: shows the pushes as if both masks were off (or on, if they are off)'],
   ['P', 'play the task yourself'],
   ['X', 'fork the run: one copy as it is, one with a knob changed'],
   ['T', 'the tour'],

@@ -71,8 +71,8 @@ export function Talk() {
             </p>
           )}
           <p className="small faint">
-            Talking never trains the agent. If two versions of it answer, both get the same random draws, so any
-            difference comes from training.
+            Talking never trains the agent. After training, the untrained and the trained agent can answer side by side.
+            Both get the same random draws, so any difference comes from training.
           </p>
         </div>
         {voices.length > 0 && (

@@ -67,8 +67,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {summary}{' '}
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
-          after the update divided by that before. Clipping acts in the shaded areas. It is decided before the last
-          optimizer step, so a square can end outside them and a dot inside.
+          after the update divided by that before. Clipping acts in the shaded areas. What is clipped is decided before
+          the last optimizer step, and the plot shows the ratios after it. So some squares lie outside the areas, and
+          some dots inside.
         </span>
       </figcaption>
     </figure>
