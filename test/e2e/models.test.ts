@@ -84,7 +84,7 @@ test('a task is played with its tool: the model’s turn, then one that is typed
 
 test('it stops when it is told to, and what was written stays', async () => {
   const { page } = await visitStill(browser, { hash: '#/models' });
-  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await drop(page, { 'tiny.gguf': tinyGguf({}, 128) }); // with one layer it writes all in half a second, before a busy page has drawn a token
   await card(page).getByRole('combobox').selectOption('2048');
   await page.getByRole('button', { name: 'Open', exact: true }).click();
   await page.getByLabel('Tokens', { exact: true }).fill('1500');
