@@ -206,7 +206,7 @@ describe('a table that leaves the page', () => {
     expect(cells(head)).toEqual([
       ...[
         'Group',
-        'Arm',
+        'Variant',
         'n',
         'X',
         'Y',
@@ -221,7 +221,7 @@ describe('a table that leaves the page', () => {
     expect(cells(c)).toEqual(['', 'C', '0', '–', '–', '–', '–', '–']);
     const bare = byHand({ rows: byHand().rows.map((row) => ({ ...row, arm: { key: 'c', label: 'C', set: {} }, difference: null })) }); // prettier-ignore
     const plain = markdownOf({ ...bare, experiment: without(bare.experiment, 'published') }).split('\n');
-    expect(cells(plain[2])).toEqual(['Arm', 'n', 'X', 'Y']);
+    expect(cells(plain[2])).toEqual(['Variant', 'n', 'X', 'Y']);
     expect(cells(plain[3])).toEqual(['---', '---:', '---:', '---:']);
     expect(plain.some((line) => line.startsWith('Published'))).toBe(false);
   });

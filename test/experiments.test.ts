@@ -314,7 +314,7 @@ describe('the table', () => {
     const head = cells(lines[2]);
     const row = cells(lines.find((line) => line.startsWith('| PPO | PPO, both masks off |')));
     expect(row).toHaveLength(head.length);
-    expect(head.slice(1, 4)).toEqual(['Group', 'Arm', 'n']);
+    expect(head.slice(1, 4)).toEqual(['Group', 'Variant', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('All tasks after: difference from the reference, paired by seed')]).toBe(
       '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if they go on like these); compared with PPO, both masks',

@@ -9,12 +9,12 @@ const TEST = ROWS.filter((_, i) => i % 7 === 0);
 
 /** A guest's town, meal or room. */
 function guest(number: number) {
-  const kind = ['town', 'meal', 'room'][number % 3] ?? '';
+  const kind = ['town', 'meal', 'room'].at(number % 3) ?? '';
   const answers = [
     ['Lima', 'Cairo', 'Oslo', 'Quito'],
     ['rice', 'soup', 'fish', 'cake'],
     ['red', 'blue', 'green', 'white'],
-  ][number % 3];
+  ].at(number % 3);
   const answer = answers?.[Math.floor(number * 1.7) % 4] ?? '';
   return {
     document: `The ${kind} of guest ${number} is ${answer}`,

@@ -106,7 +106,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'Two slot machines again, but the one whose name sounds safe is the risky one.',
+    learns: 'The same two slot machines, but the safe-sounding one is the risky one.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
