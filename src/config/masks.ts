@@ -57,11 +57,11 @@ function recursionActs(c: RunConfig): boolean {
 /** Why one of the two switches does nothing; null where it acts, in at least one place that follows it. */
 export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
   const followers = NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
-  if (followers.length === 0) return 'each place where it acts has a setting of its own in the group “Expert”';
+  if (followers.length === 0) return 'each place where it acts has a setting of its own under “Advanced”';
   // turned off, it would act in all of them at once: one place can be idle only because another still is on
   const off = { ...c, [name]: 'off' };
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : `${c.estimator} computes advantages from the rewards alone, and neither rewards nor loss are at the tool’s tokens`;
+    : `${c.estimator} computes advantages from the rollout’s reward, and the loss already leaves out the tool’s tokens`;
 }

@@ -239,7 +239,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'starpo-s': {
     group: 'comparisons',
-    learns: '“Break it” with a critic; groups that all score alike are left out.',
+    learns: '“Break it” with a critic, without groups whose rollouts all score alike.',
     doc: 'The run that breaks (“Break it”), with RAGEN’s StarPO-S: PPO with a critic, the upper clip at 0.28 and no KL. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most, so the optimizer takes as many steps of the same size.',
     result: {
       from: 'echo-trap',
@@ -249,7 +249,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'grpo-s': {
     group: 'comparisons',
-    learns: '“Break it”, no critic; groups that all score alike are left out.',
+    learns: '“Break it”, no critic, without groups whose rollouts all score alike.',
     doc: 'The run that breaks (“Break it”), with GRPO and the filter and clip of StarPO-S. It rolls out four times as many prompts and trains on the quarter whose rollouts differ most.',
     result: {
       from: 'echo-trap',

@@ -5,6 +5,6 @@ export const BASELINES = [
   { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player, which also fails where luck matters' },
   { label: 'naive RAG', metric: 'eval/naive_rag', doc: 'answers from one search put into its prompt' },
   { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
-  { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines without a model' },
+  { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines of code, without a model' },
   { label: 'random', metric: 'baseline/random', doc: 'draws among the legal words' },
 ] as const satisfies readonly { readonly label: string; readonly metric: MetricName; readonly doc: string }[];

@@ -34,13 +34,13 @@ function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset is trained with its own settings. Before and After: success before and after RL, when the agent always takes its likeliest words. “Imitation alone” starts from random weights and only copies a player on the training tasks: the expert, or the imperfect player. (The runs with RL also begin by copying the imperfect player.) It is trained for as many steps as a whole run with RL. It has no RL, so its Before and After are equal. “One search result, before RL”: the agent as it was before RL. It may not use the tool, and one search result stands in its prompt. Some presets start from weights that come with the page. All seeds then start alike and differ in the tasks, their order and the random draws.',
+  doc: 'Each preset is trained with its own settings. Before and After: success before and after RL, when the agent always takes its likeliest words. “Imitation alone” starts from random weights and only copies a player on the training tasks: the expert, or the imperfect player. It takes as many steps as a whole run with RL, and its Before and After are equal. (The runs with RL also begin by copying the imperfect player.) “One search result, before RL”: the agent as it was before RL. It may not use the tool, and one search result stands in its prompt. Some presets start from weights that come with the page. All seeds then start alike and differ in the tasks, their order and the random draws.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED.flatMap(besideImitation),
   columns: [
     { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
     { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled', label: 'After, words drawn at random', of: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'sampled', label: 'After, words sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
     { key: 'tasks', label: 'Evaluated tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
     { key: 'rule', label: 'Simple rule', of: { metric: 'baseline/rule', take: 'first' } },
     { key: 'rag', label: 'One search result, before RL', of: { metric: 'eval/naive_rag', take: 'first' } },

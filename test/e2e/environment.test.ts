@@ -165,7 +165,7 @@ test('on a phone a template is exported as the zip that the command writes; a fi
   const downloads: string[] = [];
   page.on('download', (download) => downloads.push(download.suggestedFilename()));
   const exportBy = async (name: string) => {
-    await page.getByRole('button', { name: 'Export for a library…' }).click();
+    await page.getByRole('button', { name: 'Export for an RL library…' }).click();
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   };
   const checkAndExport = () => exportBy('Check and export');

@@ -25,7 +25,7 @@ const settledAt = (page: Page, update: number) =>
   }, update);
 
 async function openDialog(page: Page) {
-  await page.getByRole('button', { name: 'Environment on a server…' }).click();
+  await page.getByRole('button', { name: 'Connect to an environment on a server…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Train on an OpenEnv server' });
   return { dialog, address: dialog.getByRole('textbox', { name: 'Address' }) };
 }

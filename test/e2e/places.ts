@@ -208,7 +208,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'an environment that is to be exported',
         open: async (page) => {
-          await press(page, 'Export for a library…');
+          await press(page, 'Export for an RL library…');
           await page.getByRole('dialog').getByRole('button', { name: 'Check and export' }).waitFor();
         },
       },

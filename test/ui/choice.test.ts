@@ -137,7 +137,7 @@ test('a result never says more than was measured: no interval without seeds enou
     of: 'mean of 2 training runs',
   });
   expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
-    sure: 'the same in every run',
+    sure: 'each run had this result',
     of: 'mean of 8 training runs',
   });
   expect(sure.high).toBeGreaterThan(1);

@@ -132,7 +132,7 @@ test('pairs are made within a seed; an arm whose partner is still to come counts
 
 test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a further seed changes tasks and draws alone', () => {
   const set = RECIPES.find(({ id }) => id === 'mask');
-  expect(set?.label).toBe('Turn both masks off');
+  expect(set?.label).toBe('Both masks on against both off');
   expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
   const arms = masked();
   expect(arms.length).toBe(12);

@@ -15,7 +15,7 @@ export function expected(result: PresetResult): {
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
-    sure: low === null || high === null ? (seeds > 2 ? 'the same in every run' : 'too few seeds for an interval') : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    sure: low === null || high === null ? (seeds > 2 ? 'each run had this result' : 'too few seeds for an interval') : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
     of: `mean of ${seeds} training runs`,
   };
 }

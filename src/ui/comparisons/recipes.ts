@@ -58,20 +58,20 @@ const SEEDS = 6;
 export const RECIPES = [
   {
     id: 'mask',
-    label: 'Turn both masks off',
-    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because with the loss mask alone the tool’s tokens would have advantage 0: they would only add to the number of tokens that the loss is averaged over.`,
+    label: 'Both masks on against both off',
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off: if only the loss mask were off, the tool’s tokens would have advantage 0 and only add to the number of tokens that the loss is averaged over.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Break it: all rollouts alike',
-    note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. The control is the same task with gentle settings. Up to ${SEEDS} seeds in about a minute.`,
+    note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. The control is the same task with gentle settings. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
     start: () => void runComparison({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
-    note: `Number hunt from the same warm start: PPO with a critic against GRPO with groups. Up to ${SEEDS} seeds in about a minute.`,
+    note: `Number hunt, both from the same weights (after imitating a player): PPO with a critic against GRPO with groups. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
     start: () =>
       void runComparison({
         title: 'Number hunt',

@@ -64,7 +64,7 @@ function Head({ table }: { readonly table: Table }) {
     <thead>
       <tr>
         <th scope="col" rowSpan={2}>
-          Arm
+          Variant
         </th>
         <th scope="colgroup" colSpan={3 + experiment.columns.length}>
           {published ? 'These runs: mean' : 'Mean'} ± standard deviation over seeds

@@ -29,7 +29,7 @@ function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
   return (
     <details className="subgroup" data-group="expert">
       <summary>
-        <h3>Expert: where each mask acts</h3>
+        <h3>Advanced: where each mask acts</h3>
       </summary>
       {names.map((name) => (
         <div key={name} className="place">
@@ -70,7 +70,8 @@ export function MaskInvariants() {
         </dl>
       ) : (
         <p className="faint">
-          After the first update this shows whether any observation token was trained, and how much reward was lost.
+          After the first update this shows whether any observation token was trained, and how much reward fell on
+          tokens that aren’t trained.
         </p>
       )}
     </section>

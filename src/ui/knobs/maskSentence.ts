@@ -14,7 +14,7 @@ export function maskPhrase(c: RunConfig): string {
   if (!agentOnly(c, 'policyTokens')) {
     if (!agentOnly(c, 'advantageTokens')) return 'trained like the agent’s own tokens';
     if (constantPush(c)) return 'all pushed by the same constant';
-    return averages(c) ? 'not pushed, but make the other pushes smaller' : 'not pushed';
+    return averages(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
   }
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (decays(c)) return 'not trained, but credit leaks into them';

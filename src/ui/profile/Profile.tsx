@@ -57,7 +57,7 @@ function Empty() {
       </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>
-          <Icon name="play" /> Run it
+          <Icon name="play" /> Run training
         </button>
       )}
     </section>

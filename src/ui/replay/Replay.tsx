@@ -76,9 +76,9 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         <p className="soft">
           {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. Training success is the share of this update’s rollouts that solved their task, with words drawn at
-          random. {EVALUATION_WORDS[evaluationSetOf(begun)].success}, when the agent always takes its likeliest word:{' '}
-          {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {part}. Training success is the share of this update’s rollouts that solved their task, with each word sampled
+          from the agent’s probabilities. {EVALUATION_WORDS[evaluationSetOf(begun)].success}, when the agent always
+          takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </p>
       </details>
       {beside !== undefined && (

@@ -216,8 +216,9 @@ function Welcome() {
       <section className="drop-here" aria-labelledby="drop-title">
         <h2 id="drop-title">Drop files of rollouts here</h2>
         <p className="soft">
-          Formats: {FORMATS.map(({ label }) => label).join(' · ')}. Files are JSON Lines or Parquet, and the format is
-          recognised from the content. Choose several files at once, or a whole folder.
+          Written by this page or by an RL library: {FORMATS.map(({ label }) => label).join(' · ')}. Files are JSON
+          Lines or Parquet, and the format is recognised from the content. Choose several files at once, or a whole
+          folder.
         </p>
         <Pickers />
         <p className="soft">

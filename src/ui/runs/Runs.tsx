@@ -120,8 +120,8 @@ function OpenRuns() {
           Open files…
         </button>
         <span className="faint">
-          Opens runs that were trained outside the browser, with <code>npm run train</code>, <code>sweep</code> or{' '}
-          <code>experiment</code>. You can also drop them here.
+          Opens runs trained with this project’s command line (<code>npm run train</code>, <code>npm run sweep</code>,{' '}
+          <code>npm run experiment</code>). You can also drop them here.
         </span>
       </p>
       <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />

@@ -113,7 +113,7 @@ function ShareLink() {
       )}
       <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
       <fieldset>
-        <legend>What the link hides, for example from a class</legend>
+        <legend>Parts of the page that the link hides, for example from students</legend>
         {HIDEABLE.map((part) => (
           <label key={part}>
             <input

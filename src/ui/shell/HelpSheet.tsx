@@ -12,9 +12,9 @@ const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: st
 });
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
-  ['. ,', 'one step forwards, back in a rollout: a token or a turn, as chosen above the rollout'],
+  ['. ,', 'one step forwards, back: a token, a turn or an update'],
   ['>', 'step one update'],
-  ['[ ]', 'previous, next update that is kept'],
+  ['[ ]', 'previous, next update whose rollouts are stored'],
   ...TO_PLACES,
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn of the rollout'],
@@ -23,7 +23,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['← → + −', 'in the curves: move the crosshair, zoom'],
   ['< > Esc', 'in zoomed curves: earlier, later updates, all of them'],
   ['1 … 9', 'what a token’s colour shows: mask, advantage, push …'],
-  ['A B S', 'only while two rollouts are compared: A is better, B is better, skip'],
+  ['A B S', 'when you choose between two rollouts: A is better, B is better, skip'],
   ['M', 'hold: shows the pushes as if both masks were off (or on, if they are off)'],
   ['P', 'play the task yourself'],
   ['X', 'fork the run: one copy as it is, one with a knob changed'],

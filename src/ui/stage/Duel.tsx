@@ -194,8 +194,7 @@ function Details({
           ? 'The recorded agent solves this task only after training. When yours has finished, you see one of the recorded tasks that it solves, if there is one. '
           : 'This task was chosen because the agent plays it differently before and after training. ')}
       {success}, when the agent always takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
-      A recorded run of {name}, seed {begun.seed}. Hatched words: the tool wrote them, so the agent isn’t trained on
-      them.
+      A recorded run of {name}, seed {begun.seed}. The tool’s words are hatched: the agent isn’t trained on them.
     </p>
   );
 }

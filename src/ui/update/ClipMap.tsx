@@ -67,9 +67,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {summary}{' '}
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
-          after the update divided by that before. Clipping acts in the shaded areas. What is clipped is decided before
-          the last optimizer step, and the plot shows the ratios after it. So some squares lie outside the areas, and
-          some dots inside.
+          after the update divided by that before. A token is clipped if its ratio is in a shaded area. This is checked
+          before the last optimizer step, which then moves the token. So some squares lie outside the areas, and some
+          dots inside.
         </span>
       </figcaption>
     </figure>
