@@ -5,7 +5,7 @@ import type { FieldName } from './fields.ts';
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
-  env: 'The environment that sets the tasks. You can write your own under Lab, Environment.',
+  env: 'The environment that sets the tasks. You can write your own under Lab, Editor.',
   range: 'Number hunt: the hidden number is between 0 and range − 1.',
   entities: 'Multi-hop: entities in the graph, which is new for each task. Facts: entities that a task shows.',
   relations: 'Multi-hop: relations in the graph; each maps every entity to one entity. Facts: relations that a task shows.',

@@ -46,7 +46,7 @@ test.each(DEVICES)('axe finds nothing serious in opened panels, in either theme:
   await page.getByTestId('health-panel').waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await tab('Tune');
-  await unfold(page, 'What the masks do', 'Expert: where each mask acts', 'Rewards');
+  await unfold(page, 'What the masks do', 'Advanced: where each mask acts', 'Rewards');
   await page.getByTestId('warnings').waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();

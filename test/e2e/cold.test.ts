@@ -109,7 +109,7 @@ test('on a phone every control is at least 44 px high and wide, those of opened 
   await page.getByTestId('health-panel').waitFor();
   await expect.poll(() => tooSmall(page)).toEqual([]);
   await tab('Tune');
-  await unfold(page, 'What the masks do', 'Expert: where each mask acts', 'Rewards', 'Objective', 'Rollouts');
+  await unfold(page, 'What the masks do', 'Advanced: where each mask acts', 'Rewards', 'Objective', 'Rollouts');
   await expect.poll(() => tooSmall(page)).toEqual([]);
   await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
   await page.getByRole('button', { name: 'A is better' }).waitFor();

@@ -27,7 +27,7 @@ const playing = (page: Page) => page.getByTestId('replay').getAttribute('data-pl
 
 test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
   const { page, problems } = await visit(plain);
-  await page.locator('.view-bar').getByText('recorded updates').waitFor();
+  await page.locator('.view-bar').getByText('recording').waitFor();
   await page.getByTestId('replay').waitFor();
   await expect.poll(() => playing(page)).toBe('true');
   let before = await tokens(page);

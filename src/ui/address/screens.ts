@@ -42,7 +42,7 @@ export const SCREENS = {
   group: { place: 'lab', label: 'Group', key: 'g', rollout: true, history: true },
   update: { place: 'lab', label: 'Update', key: 'u', rollout: true, history: true },
   profile: { place: 'lab', label: 'Profile', rollout: true },
-  environment: { place: 'lab', label: 'Environment', rollout: false, ownAddress: true },
+  environment: { place: 'lab', label: 'Editor', rollout: false, ownAddress: true },
   runs: { place: 'compare', label: 'Runs', key: 'r', rollout: false },
   forks: { place: 'compare', label: 'Forks', rollout: false },
   experiments: {

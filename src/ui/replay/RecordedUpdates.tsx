@@ -10,7 +10,9 @@ export function RecordedUpdates() {
   if (!recording || away) return null;
   return (
     <div className="row recorded-updates">
-      <span className="chip example">recorded updates</span>
+      <span className="chip example" title="A recorded run: choose one of its updates">
+        recording
+      </span>
       <span className="segments" role="group" aria-label="Recorded update">
         {recording.batches.map(({ batch: { update } }, i) => (
           <button

@@ -23,7 +23,7 @@ interface Props {
 export const WIDE = 1.4;
 
 /** Drawings that do not show by themselves what is asked. */
-export const ASKED: readonly EnvView['kind'][] = ['number-line', 'graph', 'passages', 'bandit'];
+export const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
 /** How a play went, in words. */
 export function outcome({ success, turns }: SideResult): string {

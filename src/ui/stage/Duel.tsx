@@ -6,7 +6,7 @@ import { useConfig, edit } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { Board, outcome } from './Board.tsx';
+import { ASKED, Board, outcome } from './Board.tsx';
 import { Contest } from './Contest.tsx';
 import { useOwnPlays, useOwnRun } from './liveAgent.ts';
 import { isOver, type Play } from './play.ts';
@@ -29,6 +29,7 @@ interface Props {
 }
 
 const NO_POINTS: readonly number[] = [];
+const LONGEST_QUESTION = 40; // letters: a line has room for more words beside it
 
 /** One task, an agent before training beside one after it; the curve between the two, to drag along. */
 export function Duel({ recording, preset }: Props) {
@@ -67,15 +68,7 @@ export function Duel({ recording, preset }: Props) {
       <div className="line duel-line">
         {untrained && <Switch before={before} />}
         <PlayButton over={step >= steps} playing={playing} own={isOwn} />
-        <p>
-          {isOwn ? (
-            <Progress />
-          ) : untrained ? (
-            'Same task, same random draws: only training differs.'
-          ) : (
-            'Its best rollout of this update.'
-          )}
-        </p>
+        <p>{isOwn ? <Progress /> : untrained ? sharedText(untrained) : 'Its best rollout of this update.'}</p>
         <details className="small">
           <summary>Details</summary>
           <Details recording={recording} chosen={untrained !== null} own={isOwn} />
@@ -94,6 +87,12 @@ export function Duel({ recording, preset }: Props) {
       </p>
     </>
   );
+}
+
+/** What both agents have in common; in front of it what is asked, if that is short and not on the board itself. */
+function sharedText({ episode: { question, view } }: Play): string {
+  const asked = ASKED.includes(view.kind) || question.length > LONGEST_QUESTION;
+  return `${asked ? 'Same task, same' : `${question} Same`} random draws: only training differs.`;
 }
 
 /** How the plays ended, once they have. */
