@@ -57,7 +57,7 @@ describe('the formula of an algorithm is what the trainer computes', () => {
   test('GRPO as the default has it: group score, clip, entropy bonus, no KL', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.grpo.set };
     expect(lines(c)).toEqual([
-      'r = paid − β_r·k1(π_old, π_ref)',
+      'r = r_env − β_r·k1(π_old, π_ref)',
       'S = Σ_m r',
       'A = (S − mean S) / (std S + 10⁻⁶)',
       'ρ = π / π_old',

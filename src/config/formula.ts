@@ -74,7 +74,7 @@ export function formulaOf(c: RunConfig): readonly Line[] {
 function creditLines(c: RunConfig): Line[] {
   const { core, critic } = ESTIMATORS[c.estimator];
   const paysKl = partIf(c.klRewardCoef > 0, 'klReward', ` − β_r·${c.klRewardEstimator}(π_old, π_ref)`);
-  const reward = line('reward', 'reward of a token', 'r = ', part('paid', 'paid'), paysKl);
+  const reward = line('reward', 'reward of a token', 'r = ', part('paid', 'r_env'), paysKl);
   const [gamma, lambda] = [part('gamma', 'γ'), part('lambda', 'λ')];
   const A = part('advantage', 'A');
   const values = (now: string, next: string) => [part('critic', next), ' − ', part('critic', now)];
@@ -105,7 +105,7 @@ function creditLines(c: RunConfig): Line[] {
       reward,
       line(
         'turns',
-        'from turn to turn: r at its last token, p paid inside it before',
+        'from turn to turn: r is the reward at turn i’s last token, p the rewards before it in the turn',
         ...['A_i = r_i + ', turn, '·(p_{i+1} + ', part('critic', 'V_{i+1}'), ') − ', part('critic', 'V_i')],
         ...[' + ', turn, '·', lambda, '·A_{i+1}'],
       ),
@@ -171,6 +171,20 @@ function lossLines(c: RunConfig): Line[] {
     line('loss', 'loss', 'L = ', ...over(part('surrogate', 'ℓ')), entropy, kl, ...(critic && !apart ? [weighed] : [])),
     ...(critic && apart ? [line('criticLoss', 'loss of the critic, a network of its own', 'L_V = ', weighed)] : []),
   ];
+}
+
+/** Signs that stand in formulas without a term of their own, and what each is of. */
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/_m\b/, 'm: tokens in the mask'],
+  [/_b\b/, 'b: rollouts'],
+  [/_i\b/, 'i: turns'],
+  [/′/, '′: at the next token'],
+];
+
+/** What the small signs of some equations are of, as one line. */
+export function signsOf(lines: readonly Line[]): string {
+  const text = lines.map(({ pieces }) => written(pieces)).join(' ');
+  return SIGNS.flatMap(([sign, of]) => (sign.test(text) ? [of] : [])).join(' · ');
 }
 
 /** A formula as it is written in one line of text, signs and all. */

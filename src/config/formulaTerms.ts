@@ -31,8 +31,8 @@ interface Term {
 /** Every term that a formula may have, once: what reads it, and which tokens it touches. `src/config/formula.ts` says where it stands. */
 const TERMS = {
   paid: {
-    name: 'rewards as paid',
-    doc: 'What the environment pays, each part at its token.',
+    name: 'rewards from the environment',
+    doc: 'Each part of the reward stands at the token that earned it.',
     knobs: [
       ...(['outcomeReward', 'answerReward', 'processReward', 'invalidPenalty', 'thinkReward', 'callReward'] as const),
       ...(['turnCost', 'preferenceReward', 'rewardOnLastAction'] as const),

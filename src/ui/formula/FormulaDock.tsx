@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, Fragment, useState } from 'react';
-import { formulaOf, type Line, type Part, type Piece } from '../../config/formula.ts';
+import { formulaOf, signsOf, type Line, type Part, type Piece } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
 import { bindPointing, useFormula, pin, sameTarget, release } from './formulaTarget.ts';
@@ -53,6 +53,7 @@ export function FormulaDock() {
         {lines.map((line, i) => (
           <Equation key={i} line={line} />
         ))}
+        <p className="equation faint">{signsOf(lines)}</p>
       </div>
       <Strip />
       {open && <TargetDetails />}
