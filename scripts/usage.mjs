@@ -27,7 +27,8 @@ export function scriptFlags(url, flags, words = 0) {
   helpIfAsked(url);
   const read = readFlags(process.argv.slice(2), flags, { words });
   if (read.problems.length > 0) {
-    console.error([...read.problems, usageOf(url)].join('\n'));
+    const told = read.problems.map(({ what, remedy }) => (remedy === undefined ? what : `${what} ${remedy}`));
+    console.error([...told, usageOf(url)].join('\n'));
     process.exit(2);
   }
   return read;

@@ -15,11 +15,12 @@ test('a backend that cannot hold a run says what to do and which knobs it hangs 
 
 test('knobs that were refused are named in the hint by their labels; problems of no knob are not', () => {
   const value = { place: 'prompts', what: '0 isn’t a whole number from 1.', remedy: 'Tasks in a batch.' };
-  const event = errorEvent(new ConfigError([value, 'nobody: unknown.']), false);
+  const nobody = { place: 'nobody', what: 'unknown.' };
+  const event = errorEvent(new ConfigError([value, nobody]), false);
   expect(event.message).toBe('prompts: 0 isn’t a whole number from 1. Tasks in a batch.\nnobody: unknown.');
   expect(event.fields).toEqual(['prompts']);
   expect(event.hint).toBe(`Change ${FIELDS.prompts.label}.`);
-  expect(errorEvent(new ConfigError(['nobody: unknown.']), false).hint).toBe('Change the knobs named.');
+  expect(errorEvent(new ConfigError([nobody]), false).hint).toBe('Change the knobs named.');
 });
 
 test('a checkpoint that cannot be read is told as such, so that the page drops it', () => {

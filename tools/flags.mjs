@@ -1,8 +1,10 @@
-// Flags of every command: of src/cli, scripts and bench. Node's parseArgs reads them; what is wrong is said in sentences, all at once.
+// Flags of every command: of src/cli, scripts and bench. Node's parseArgs reads them; what is wrong is said all at once.
 import { parseArgs } from 'node:util';
 import { closestMatch } from 'leven';
 
 /** What a flag takes: a value, a value each time it is given, or nothing. @typedef {'value' | 'values' | 'switch'} Takes */
+
+/** What is wrong with a flag, and what to do about it, in sentences. @typedef {{ what: string, remedy?: string }} FlagProblem */
 
 /**
  * The flags that were given.
@@ -18,7 +20,7 @@ import { closestMatch } from 'leven';
  * @param {readonly string[]} args
  * @param {F} flags
  * @param {{ words?: number, have?: string }} [how]
- * @returns {{ given: Given<F>, positionals: string[], rest: string[], problems: string[] }}
+ * @returns {{ given: Given<F>, positionals: string[], rest: string[], problems: FlagProblem[] }}
  */
 export function readFlags(args, flags, { words = Infinity, have = namesOf(flags) } = {}) {
   const options = Object.fromEntries(
@@ -33,14 +35,16 @@ export function readFlags(args, flags, { words = Infinity, have = namesOf(flags)
   const { tokens } = parseArgs({ args: split, options, strict: false, allowPositionals: true, tokens: true });
   /** @type {Record<string, true | string | string[]>} */
   const given = {};
-  const [positionals, rest, problems] = /** @type {[string[], string[], string[]]} */ ([[], [], []]);
+  const [positionals, rest, problems] = /** @type {[string[], string[], FlagProblem[]]} */ ([[], [], []]);
+  const unknown = (/** @type {string} */ arg, meant = '') =>
+    problems.push({ what: `${seen(arg)}: no such flag.`, remedy: `${meant}Have ${have}.` });
   let last = -1; // unknown flag
   for (const token of tokens) {
     const arg = args[token.index] ?? '';
     if (token.kind !== 'option') {
       rest.push(arg);
       if (token.kind !== 'positional' || (last >= 0 && token.index === last + 1)) continue;
-      if (positionals.push(arg) > words) problems.push(`${seen(arg)}: no such flag. Have ${have}.`);
+      if (positionals.push(arg) > words) unknown(arg);
       continue;
     }
     const { name, value } = token;
@@ -50,12 +54,12 @@ export function readFlags(args, flags, { words = Infinity, have = namesOf(flags)
       if (token.index === last) continue; // `-abc` is three
       last = token.index;
       rest.push(arg);
-      problems.push(`${seen(arg)}: no such flag.${nearest(name, Object.keys(flags))} Have ${have}.`);
+      unknown(arg, nearest(name, Object.keys(flags)));
     } else if (takes === 'switch') {
       if (value === undefined) given[name] = true;
-      else problems.push(`${flag} takes no value, but has ${seen(value)}.`);
+      else problems.push({ what: `${flag} takes no value, but has ${seen(value)}.` });
     } else if (value === undefined || (value === '' && token.inlineValue)) {
-      problems.push(`${flag} needs a value.`);
+      problems.push({ what: `${flag} needs a value.` });
     } else {
       const before = given[name];
       given[name] = takes === 'value' ? value : [...(Array.isArray(before) ? before : []), value];
@@ -73,7 +77,7 @@ function namesOf(flags) {
 /** @param {string} name @param {readonly string[]} names */
 function nearest(name, names) {
   const found = closestMatch(name, names, { maxDistance: Math.max(1, Math.floor(name.length / 3)) });
-  return found === undefined ? '' : ` Did you mean --${found}?`;
+  return found === undefined ? '' : `Did you mean --${found}? `;
 }
 
 /** A text without characters that a terminal would act on. @param {string} text */

@@ -17,7 +17,7 @@ const MOST_SHOWN = 12;
 
 /**
  * Something that a person can put right. The message has a line for each problem, up to `most`, and says once what to do if that is the
- * same for all. A subclass exists only where some code has to tell it from the others.
+ * same for all; `after` follows them on lines of its own. A subclass exists only where some code has to tell it from the others.
  */
 export class ProblemError extends Error {
   override readonly name: string = 'ProblemError';
@@ -25,7 +25,11 @@ export class ProblemError extends Error {
   /** A text is a problem that is sentences already. */
   constructor(
     given: string | Problem | readonly (string | Problem)[],
-    { most = MOST_SHOWN, ...options }: ErrorOptions & { readonly most?: number } = {},
+    {
+      most = MOST_SHOWN,
+      after = '',
+      ...options
+    }: ErrorOptions & { readonly most?: number; readonly after?: string } = {},
   ) {
     const problems = (isList(given) ? given : [given]).map(completed);
     const [first, ...others] = problems;
@@ -33,7 +37,8 @@ export class ProblemError extends Error {
       first && others.length > 0 && others.every(({ remedy }) => remedy === first.remedy) ? first.remedy : '';
     const more = problems.length - most;
     const lines = problems.slice(0, most).map((problem) => problemText(once ? { ...problem, remedy: '' } : problem));
-    super([...lines, ...(more > 0 ? [`… and ${more} more.`] : []), ...(once ? [once] : [])].join('\n'), options);
+    const rest = [more > 0 ? `… and ${more} more.` : '', once, after].filter((text) => text !== '');
+    super([...lines, ...rest].join('\n'), options);
     this.problems = problems;
   }
 }

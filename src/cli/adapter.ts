@@ -50,29 +50,34 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function readArguments(args: readonly string[]): Asked {
-  const [what, ...rest] = args;
-  if (what !== 'merge')
-    throw new ConfigError([
-      `adapter ${what === undefined ? 'needs to know what to do' : `can’t do ${what}`}. Use merge.`,
-      USAGE,
-    ]);
+  const [command, ...rest] = args;
+  if (command !== 'merge') {
+    const what = `adapter ${command === undefined ? 'needs to know what to do' : `can’t do ${command}`}.`;
+    throw new ConfigError([{ what, remedy: 'Use merge.' }], { usage: USAGE });
+  }
   const { given, problems } = readFlags(rest, FLAGS, { words: 0 });
   const { base, adapter, to, weights = 'f32' } = given;
   if (problems.length === 0) {
     const missing = (['base', 'adapter', 'to'] as const).filter((name) => given[name] === undefined);
-    problems.push(...missing.map((name) => `--${name} is missing. Name a path.`));
+    problems.push(...missing.map((name) => ({ what: `--${name} is missing.`, remedy: 'Name a path.' })));
   }
   const type = MERGED_TYPES.find((each) => each.toLowerCase() === weights.toLowerCase());
-  if (!type) problems.push(`--weights can’t be ${weights}. Use f32 or f16.`);
+  if (!type) problems.push({ what: `--weights can’t be ${weights}.`, remedy: 'Use f32 or f16.' });
   if (base !== undefined && to !== undefined && isGguf(base) !== isGguf(to)) {
     problems.push(
       isGguf(to)
-        ? `--to can’t be ${to}: the base is a folder, so name a folder. Convert that with convert_hf_to_gguf.py of llama.cpp.`
-        : `--to can’t be ${to}: the base is a GGUF file, so use a name that ends in .gguf. For a folder, give the model’s folder as --base.`,
+        ? {
+            what: `--to can’t be ${to}: the base is a folder, so name a folder.`,
+            remedy: 'Convert that with convert_hf_to_gguf.py of llama.cpp.',
+          }
+        : {
+            what: `--to can’t be ${to}: the base is a GGUF file, so use a name that ends in .gguf.`,
+            remedy: 'For a folder, give the model’s folder as --base.',
+          },
     );
   }
   if (problems.length > 0 || base === undefined || adapter === undefined || to === undefined || !type) {
-    throw new ConfigError([...problems, USAGE]);
+    throw new ConfigError(problems, { usage: USAGE });
   }
   return { base, adapter, to, type };
 }

@@ -1,5 +1,6 @@
 import { readFlags } from '../../tools/flags.mjs';
 import { decimal } from '../base/decimal.ts';
+import type { Problem } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { type FieldName, FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
@@ -56,6 +57,7 @@ export const TRAIN_WORDS = { words: 0, have: `${NAMES.join(', ')}, and every kno
 /** What was read of a command's flags, training's among them. */
 export type TrainFlags = ReturnType<typeof readFlags<typeof TRAIN_FLAGS>>;
 const SAVE_EVERY = 25;
+const LEAVE_ONE = 'Leave one of them out.';
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
@@ -67,15 +69,21 @@ export function trainArguments({
   given: own,
   problems: unread,
 }: Pick<TrainFlags, 'given' | 'problems'>): TrainArguments {
-  const problems = [...unread];
+  const problems: Problem[] = [...unread];
   const given = knobsOf(own, problems);
   const preset = own.preset ?? null;
   if (preset !== null && !isPreset(preset)) {
-    problems.push(`--preset can’t be ${visible(preset)}. Use one of ${Object.keys(PRESETS).join(', ')}.`);
+    problems.push({
+      what: `--preset can’t be ${visible(preset)}.`,
+      remedy: `Use one of ${Object.keys(PRESETS).join(', ')}.`,
+    });
   }
   const every = own['save-every'] === undefined ? SAVE_EVERY : (decimal(own['save-every']) ?? NaN);
   if (!Number.isInteger(every) || every < 1) {
-    problems.push(`--save-every can’t be ${visible(own['save-every'] ?? '')}. Use a whole number of updates from 1.`);
+    problems.push({
+      what: `--save-every can’t be ${visible(own['save-every'] ?? '')}.`,
+      remedy: 'Use a whole number of updates from 1.',
+    });
   }
   const {
     json = false,
@@ -90,22 +98,27 @@ export function trainArguments({
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
     if (resume === null || mayBegin || own[flag] === undefined) continue;
-    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --resume. A saved run has its own.`);
+    problems.push({
+      what: `--${flag} ${visible(own[flag])} can’t be combined with --resume. A saved run has its own.`,
+    });
   }
   if (model !== null && from !== null) {
-    problems.push(
-      `--model ${visible(model, 4096)} can’t be combined with --from. Continue a run on a checkpoint with --resume.`,
-    );
+    problems.push({
+      what: `--model ${visible(model, 4096)} can’t be combined with --from.`,
+      remedy: 'Continue a run on a checkpoint with --resume.',
+    });
   }
   for (const flag of ['preset', 'facts'] as const) {
     if (envFile === null || own[flag] === undefined) continue;
-    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --env-file. The file is the task.`);
+    problems.push({ what: `--${flag} ${visible(own[flag])} can’t be combined with --env-file. The file is the task.` });
   }
   for (const flag of ['env-file', 'facts'] as const) {
     if (envServer === null || own[flag] === undefined) continue;
-    problems.push(`--${flag} ${visible(own[flag])} can’t be combined with --env-server. The server has the tasks.`);
+    problems.push({
+      what: `--${flag} ${visible(own[flag])} can’t be combined with --env-server. The server has the tasks.`,
+    });
   }
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
   const served = envServer !== null;
   const defaults = envFile !== null ? WRITTEN_PRESET : served && preset === null ? SERVER_PRESET : PRESETS[chosen];
@@ -119,25 +132,41 @@ export function trainArguments({
   const config = parseConfig(set);
   if (model !== null && resume === null && config.model === 'sizes') {
     throw new ConfigError([
-      `--model ${visible(model, 4096)} has no use here: the run makes a model of its own. Choose a preset on a checkpoint, such as smollm2-calculator, or --set model=checkpoint --set language=text.`,
+      {
+        what: `--model ${visible(model, 4096)} has no use here: the run makes a model of its own.`,
+        remedy:
+          'Choose a preset on a checkpoint, such as smollm2-calculator, or --set model=checkpoint --set language=text.',
+      },
     ]);
   }
   if (facts !== null && config.env !== 'your-facts') {
-    throw new ConfigError([`--facts only works with --env your-facts, not with ${config.env}. Leave one of them out.`]);
+    throw new ConfigError([
+      { what: `--facts only works with --env your-facts, not with ${config.env}.`, remedy: LEAVE_ONE },
+    ]);
   }
   if (envFile !== null && config.env !== YOUR_ENVIRONMENT) {
     throw new ConfigError([
-      `--env-file can’t be combined with --env ${config.env}: the file is the environment. Leave one of them out.`,
+      {
+        what: `--env-file can’t be combined with --env ${config.env}: the file is the environment.`,
+        remedy: LEAVE_ONE,
+      },
     ]);
   }
   if (served && config.env !== YOUR_ENVIRONMENT) {
     throw new ConfigError([
-      `--env-server can’t be combined with --env ${config.env}: the server is the environment. Leave one of them out.`,
+      {
+        what: `--env-server can’t be combined with --env ${config.env}: the server is the environment.`,
+        remedy: LEAVE_ONE,
+      },
     ]);
   }
   if (served && config.language !== 'text') {
     throw new ConfigError([
-      `--env-server: a server’s tools are called in text. Choose a preset in text, such as calculator-text, one on a checkpoint, such as smollm2-calculator, or none.`,
+      {
+        ...{ place: '--env-server', what: 'a server’s tools are called in text.' },
+        remedy:
+          'Choose a preset in text, such as calculator-text, one on a checkpoint, such as smollm2-calculator, or none.',
+      },
     ]);
   }
   const named = preset === null ? given : set;
@@ -163,7 +192,7 @@ export function trainArguments({
 }
 
 /** Knobs that were given, by name or by --set. */
-function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, string> {
+function knobsOf(own: TrainFlags['given'], problems: Problem[]): Record<string, string> {
   const named = Object.entries(own).filter(([name]) => isFieldName(name) && !Object.hasOwn(OWN, name)) as [
     string,
     string,
@@ -171,9 +200,15 @@ function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, s
   const set = (own.set ?? []).flatMap((text): [string, string][] => {
     const [named = '', setting] = text.split(/=(.*)/s);
     const knob = currentName(named);
-    if (setting === undefined) problems.push(`--set can’t be ${text}. Use knob=value, such as learningRate=0.001.`);
+    if (setting === undefined)
+      problems.push({ what: `--set can’t be ${text}.`, remedy: 'Use knob=value, such as learningRate=0.001.' });
     else if (isFieldName(knob)) return [[knob, setting]];
-    else problems.push(`--set: there is no knob ${knob}. The knobs are ${Object.keys(FIELDS).join(', ')}.`);
+    else
+      problems.push({
+        place: '--set',
+        what: `there is no knob ${knob}.`,
+        remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.`,
+      });
     return [];
   });
   return Object.fromEntries([...named, ...set]);
@@ -184,13 +219,19 @@ function knobsOf(own: TrainFlags['given'], problems: string[]): Record<string, s
  * named with another value, or more updates are done than are asked for.
  */
 export function resumedConfig(saved: RunConfig, asked: TrainArguments['asked'], done: number): RunConfig {
-  const problems = Object.entries(asked).flatMap(([knob, value]) => {
+  const problems = Object.entries(asked).flatMap(([knob, value]): Problem[] => {
     if (knob === 'updates') {
-      return Number(value) >= done ? [] : [`updates can’t be ${value}: ${done} are done. Use ${done} or more.`];
+      if (Number(value) >= done) return [];
+      return [{ what: `updates can’t be ${value}: ${done} are done.`, remedy: `Use ${done} or more.` }];
     }
     const had = isFieldName(knob) ? saved[knob] : undefined;
     if (had === value) return [];
-    return [`${knob} can’t be ${value}: the run was saved with ${had}. Leave it out, or begin another run.`];
+    return [
+      {
+        what: `${knob} can’t be ${value}: the run was saved with ${had}.`,
+        remedy: 'Leave it out, or begin another run.',
+      },
+    ];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...saved, updates: asked.updates ?? saved.updates };

@@ -53,7 +53,7 @@ const NOTICE = [
  */
 async function main([dictionary]: readonly string[]): Promise<number> {
   if (dictionary === undefined) {
-    throw new ConfigError([`documents needs the path of WordNet’s data.noun.\n  ${USAGE}`]);
+    throw new ConfigError([{ what: 'documents needs the path of WordNet’s data.noun.' }], { usage: `  ${USAGE}` });
   }
   const bytes = await readWhole(callerPath(dictionary));
   const glosses = readGlosses(Buffer.from(bytes).toString('latin1'));

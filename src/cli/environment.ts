@@ -29,7 +29,10 @@ async function tryExport(out: string): Promise<void> {
   const taken = isZipName(place)
     ? existsSync(place)
     : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, MARK));
-  if (taken) throw new ConfigError([`--export: ${out} already exists and isn’t an earlier export. Name a new folder.`]);
+  if (taken)
+    throw new ConfigError([
+      { place: '--export', what: `${out} already exists and isn’t an earlier export.`, remedy: 'Name a new folder.' },
+    ]);
   await tryFolder(place);
 }
 
@@ -92,15 +95,19 @@ function read(args: readonly string[]): Asked {
   const { given, positionals, problems } = readFlags(args, flags);
   const [file = ''] = positionals;
   if (positionals.length !== 1 && problems.length === 0)
-    problems.push(file === '' ? 'Which file?' : `${positionals.join(' ')} is more than one file. Name one.`);
+    problems.push(
+      file === ''
+        ? { what: 'Which file?' }
+        : { what: `${positionals.join(' ')} is more than one file.`, remedy: 'Name one.' },
+    );
   const count = (name: 'episodes' | 'seed', otherwise: number, most: number) => {
     const value = given[name] === undefined ? otherwise : (decimal(given[name]) ?? NaN);
     if (!Number.isInteger(value) || value < 1 || value > most)
-      problems.push(`--${name} is ${given[name] ?? ''}. Write a whole number from 1 to ${most}.`);
+      problems.push({ what: `--${name} is ${given[name] ?? ''}.`, remedy: `Write a whole number from 1 to ${most}.` });
     return value;
   };
   const [episodes, seed] = [count('episodes', 1000, MOST_EPISODES), count('seed', 1, 2 ** 32 - 1)];
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return { file, episodes, seed, out: given.export ?? null };
 }
 

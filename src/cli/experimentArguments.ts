@@ -1,7 +1,7 @@
 import { readFlags } from '../../tools/flags.mjs';
 import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { problemText } from '../base/problem.ts';
+import type { Problem } from '../base/problem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
 import { decimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experimentDefinition.ts';
@@ -35,11 +35,8 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
   const [name = ''] = names;
   if (names.length !== 1 || !isExperiment(name)) {
     const got = names.length === 0 ? 'nothing' : names.join(' ');
-    throw new ConfigError([
-      ...problems,
-      `experiment can’t run ${got}. Use one of ${EXPERIMENT_NAMES.join(', ')}.`,
-      USAGE,
-    ]);
+    problems.push({ what: `experiment can’t run ${got}.`, remedy: `Use one of ${EXPERIMENT_NAMES.join(', ')}.` });
+    throw new ConfigError(problems, { usage: USAGE });
   }
   const experiment: Experiment = EXPERIMENTS[name];
   const count = (flag: keyof typeof FLAGS, most: number, otherwise: number) => {
@@ -47,9 +44,8 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
     if (text === undefined) return otherwise;
     const value = decimal(text) ?? NaN;
     if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-    problems.push(
-      `--${flag} ${text.trim() === '' ? 'is empty' : `can’t be ${visible(text)}`}. Use a whole number from 1 to ${most}.`,
-    );
+    const what = `--${flag} ${text.trim() === '' ? 'is empty' : `can’t be ${visible(text)}`}.`;
+    problems.push({ what, remedy: `Use a whole number from 1 to ${most}.` });
     return otherwise;
   };
   const plan: Plan = {
@@ -60,29 +56,30 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
     backend: backendFrom(given.backend, problems),
   };
   const jobs = count('jobs', MOST_JOBS, 1);
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   plannedRuns(plan); // says now, not after an hour, which setting is impossible
   return { plan, out: given.out ?? 'experiments', jobs };
 }
 
-function armsFrom(text: string | undefined, { arms }: Experiment, problems: string[]): string[] {
+function armsFrom(text: string | undefined, { arms }: Experiment, problems: Problem[]): string[] {
   const chosen = text?.split(',') ?? [];
   const keys = arms.map(({ key }) => key);
   for (const arm of chosen) {
-    if (!keys.includes(arm))
-      problems.push(`--arms ${arm === '' ? 'has an empty name' : `can’t be ${arm}`}. Use some of ${keys.join(', ')}.`);
+    if (keys.includes(arm)) continue;
+    const what = `--arms ${arm === '' ? 'has an empty name' : `can’t be ${arm}`}.`;
+    problems.push({ what, remedy: `Use some of ${keys.join(', ')}.` });
   }
   return chosen;
 }
 
 // the CPU's sums do not depend on an adapter, so its results can be compared between machines
-function backendFrom(text: string | undefined, problems: string[]): RunConfig['backend'] {
+function backendFrom(text: string | undefined, problems: Problem[]): RunConfig['backend'] {
   if (text === undefined) return 'cpu';
   try {
     return parseField('backend', text) as RunConfig['backend'];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    problems.push(...error.problems.map((problem) => `--${problemText(problem)}`));
+    problems.push(...error.problems.map((problem) => ({ ...problem, place: `--${problem.place}` })));
     return 'cpu';
   }
 }

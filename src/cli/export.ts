@@ -28,7 +28,9 @@ async function main(args: readonly string[]): Promise<number> {
 function formOf(named = 'llama'): Form {
   const form = FORMS.find((each) => each === named);
   if (form) return form;
-  throw new ConfigError([`--form can’t be ${named}. Use ${FORMS.join(' or ')}.`, USAGE]);
+  throw new ConfigError([{ what: `--form can’t be ${named}.`, remedy: `Use ${FORMS.join(' or ')}.` }], {
+    usage: USAGE,
+  });
 }
 
 /** The run after its last update; null where it had to stop before, which is told. */

@@ -1,4 +1,5 @@
 import { readFlags } from '../../tools/flags.mjs';
+import type { Problem } from '../base/problem.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { TRAIN_FLAGS, TRAIN_WORDS, type TrainArguments, trainArguments, type TrainFlags } from './arguments.ts';
@@ -40,21 +41,22 @@ export async function writerArguments<Own extends string>(
   const given = read.given as TrainFlags['given'] &
     ExportRequest<Own>['own'] & { readonly out?: string; readonly run?: string };
   const { out = '', run = null } = given;
-  const problems = [...read.problems];
+  const problems: Problem[] = [...read.problems];
   if (out === '' && problems.length === 0)
-    problems.push('--out is missing. Name a folder, or a file that ends in .zip.');
+    problems.push({ what: '--out is missing.', remedy: 'Name a folder, or a file that ends in .zip.' });
   const onTheWay = ON_THE_WAY.filter((flag) => given[flag] !== undefined);
   problems.push(
-    ...onTheWay.map(
-      (flag) => `--${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`, // prettier-ignore
-    ),
+    ...onTheWay.map((flag) => ({
+      ...{ place: `--${flag}`, what: `${name} writes once, into --out, and takes none.` },
+      remedy: `Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`,
+    })),
   );
   const training = Object.keys(given).filter((flag) => Object.hasOwn(TRAIN_FLAGS, flag));
   if (run !== null && training.length > 0 && problems.length === 0) {
     const flags = training.map((flag) => `--${flag}`).join(' ');
-    problems.push(`--run and ${flags} can’t be combined: a saved run is written as it is.`);
+    problems.push({ what: `--run and ${flags} can’t be combined: a saved run is written as it is.` });
   }
-  if (problems.length > 0) throw new ConfigError([...problems, usage]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage });
   const train = trainArguments({ given, problems: [] });
   keepSaved('--out', out, ...runsIn);
   await tryFolder(callerPath(out));

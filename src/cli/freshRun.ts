@@ -62,7 +62,7 @@ async function continuedRun(
   if (read.kind === 'ours') {
     if (facts !== null) {
       throw new ConfigError([
-        `--facts ${visible(facts.source)} can’t be combined with --from. A saved run has its own.`,
+        { what: `--facts ${visible(facts.source)} can’t be combined with --from. A saved run has its own.` },
       ]);
     }
     const { backend = read.run.begun.backend, ...knobs } = asked;

@@ -18,8 +18,8 @@ const USAGE = 'npm run golden -- DIR…   (folders of fixtures, as test/golden/R
 /** `npm run golden`: every fixture of the folders on the GPU engine; 1 when a number is out of bounds. */
 async function main(args: readonly string[]): Promise<number> {
   const { positionals: folders, problems } = readFlags(args, {});
-  if (folders.length === 0 && problems.length === 0) problems.push('golden needs at least one folder.');
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (folders.length === 0 && problems.length === 0) problems.push({ what: 'golden needs at least one folder.' });
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   const found = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
   const gpu = await openDawn();
   let checked = 0;

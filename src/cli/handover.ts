@@ -28,10 +28,8 @@ async function main(args: readonly string[]): Promise<number> {
 function engineOf(name: string | undefined): Engine {
   const engine = ENGINES.find((known) => known === name);
   if (engine) return engine;
-  throw new ConfigError([
-    `--for ${name === undefined ? 'is missing' : `can’t be ${name}`}. Use one of ${ENGINES.join(', ')}.`,
-    USAGE,
-  ]);
+  const what = `--for ${name === undefined ? 'is missing' : `can’t be ${name}`}.`;
+  throw new ConfigError([{ what, remedy: `Use one of ${ENGINES.join(', ')}.` }], { usage: USAGE });
 }
 
 /** A run before its next update: its first, warm start done, or the one after what `--from` holds. */

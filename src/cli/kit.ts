@@ -64,11 +64,11 @@ function read(args: readonly string[]) {
   const { given, problems } = readFlags(args, flags, { words: 0 });
   const only = given.only?.split(',') ?? [];
   const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
-  if (stray !== undefined)
-    problems.push(
-      `--only ${stray === '' ? 'has an empty name' : `can’t be ${stray}`}. Use some of ${NAMED.join(', ')}.`,
-    );
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (stray !== undefined) {
+    const what = `--only ${stray === '' ? 'has an empty name' : `can’t be ${stray}`}.`;
+    problems.push({ what, remedy: `Use some of ${NAMED.join(', ')}.` });
+  }
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return { quick: given.quick ?? false, only, out: callerPath(given.out ?? '.') };
 }
 

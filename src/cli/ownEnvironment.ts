@@ -22,18 +22,27 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
   if (config.env !== YOUR_ENVIRONMENT) {
     if (given === null) return run;
     throw new ConfigError([
-      `--env-file and --env-server (${visible(given.name)}) can’t be used here: the run in ${where} trains on ${config.env}. Leave them out.`,
+      {
+        what: `--env-file and --env-server (${visible(given.name)}) can’t be used here: the run in ${where} trains on ${config.env}.`,
+        remedy: 'Leave them out.',
+      },
     ]);
   }
   if (given === null && environment && isServerAddress(environment.text)) {
     throw new ConfigError([
-      `The run in ${where} talks to a server, and nothing has been sent to it yet. To go on, name its address: --env-server '${visible(environment.text.trim(), 4096)}'`,
+      {
+        what: `The run in ${where} talks to a server, and nothing has been sent to it yet.`,
+        remedy: `To go on, name its address: --env-server '${visible(environment.text.trim(), 4096)}'`,
+      },
     ]);
   }
   if (given === null) {
     const saved = environmentFileName(environment ?? { name: '' });
     throw new ConfigError([
-      `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as ${saved}. Read it, then name it: --env-file ${where}/${saved}`,
+      {
+        what: `The run in ${where} trains on a program that somebody wrote, ${visible(environment?.name ?? 'an environment')}. It was saved with the run as ${saved}.`,
+        remedy: `Read it, then name it: --env-file ${where}/${saved}`,
+      },
     ]);
   }
   return withEnvironment(run, given);

@@ -87,12 +87,13 @@ const KEPT_CURVES = (Object.keys(METRICS) as MetricName[]).filter((name) => !(na
 /** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
 async function main(args: readonly string[]): Promise<number> {
   const { given, positionals, problems } = readFlags(args, { model: 'value' });
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   const names = positionals.length > 0 ? positionals : [FIRST];
   const unknown = names.filter((name) => !(name in PRESETS));
   if (unknown.length > 0) {
-    const want = Object.keys(PRESETS).join(', ');
-    throw new ConfigError([`record: there is no preset ${unknown.join(', ')}. Use some of ${want}.\n  ${USAGE}`]);
+    const what = `there is no preset ${unknown.join(', ')}.`;
+    const remedy = `Use some of ${Object.keys(PRESETS).join(', ')}.`;
+    throw new ConfigError([{ place: 'record', what, remedy }], { usage: `  ${USAGE}` });
   }
   await writableFolder(`${PUBLIC_FOLDER}/recordings`);
   let most = 0;
@@ -104,8 +105,10 @@ async function main(args: readonly string[]): Promise<number> {
 async function record(preset: PresetName, model: string | null): Promise<number> {
   const plan = presetNamed(preset).recording ?? {};
   const config = recordedConfig(preset);
-  if (plan.beside !== undefined && model === null)
-    throw new ConfigError([`record: ${preset} needs --model with the file of ${plan.beside}.\n  ${USAGE}`]);
+  if (plan.beside !== undefined && model === null) {
+    const what = `${preset} needs --model with the file of ${plan.beside}.`;
+    throw new ConfigError([{ place: 'record', what }], { usage: `  ${USAGE}` });
+  }
   const base = plan.beside !== undefined && model !== null ? await openModelFiles(model) : null;
   const facts = plan.facts ? parseFacts(plan.facts, await readWhole(`${PUBLIC_FOLDER}/${plan.facts}`, MOST_FACTS_BYTES)).facts : null; // prettier-ignore
   const show = progress(process.stderr, false);

@@ -44,7 +44,10 @@ export async function savedRun(place: string): Promise<PackedRun> {
   const read = readCheckpointFiles(await readFolder(callerPath(place)));
   if (read.kind === 'ours') return read.run;
   throw new ConfigError([
-    `--run can’t be another program’s model. Name a run that npm run export, npm run train -- --save or the page wrote. --from ${visible(place, 4096)} begins one with its weights.`,
+    {
+      what: '--run can’t be another program’s model.',
+      remedy: `Name a run that npm run export, npm run train -- --save or the page wrote. --from ${visible(place, 4096)} begins one with its weights.`,
+    },
   ]);
 }
 

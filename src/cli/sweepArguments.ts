@@ -41,17 +41,21 @@ export function parseSweepArguments(args: readonly string[]): SweepArguments {
   const { given, positionals: files, problems } = readFlags(args, FLAGS);
   const [file = ''] = files;
   if (files.length !== 1)
-    problems.push(`sweep needs one FILE, not ${files.map((f) => visible(f)).join(' ') || 'none'}.`);
+    problems.push({ what: `sweep needs one FILE, not ${files.map((f) => visible(f)).join(' ') || 'none'}.` });
   const jobs = whole(given.jobs ?? String(availableParallelism()), MOST_JOBS);
   if (jobs === null)
-    problems.push(`--jobs can’t be ${visible(given.jobs ?? '')}. Use a whole number from 1 to ${MOST_JOBS}.`);
+    problems.push({
+      what: `--jobs can’t be ${visible(given.jobs ?? '')}.`,
+      remedy: `Use a whole number from 1 to ${MOST_JOBS}.`,
+    });
   const shard = shardFrom(given.shard ?? '1/1');
   if (shard === null) {
-    problems.push(
-      `--shard can’t be ${visible(given.shard ?? '')}. Use i/n with i from 1 to n, such as 2/8. SLURM: docs/long-jobs.md.`,
-    );
+    problems.push({
+      what: `--shard can’t be ${visible(given.shard ?? '')}.`,
+      remedy: 'Use i/n with i from 1 to n, such as 2/8. SLURM: docs/long-jobs.md.',
+    });
   }
-  if (problems.length > 0 || jobs === null || shard === null) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0 || jobs === null || shard === null) throw new ConfigError(problems, { usage: USAGE });
   const out = given.out ?? file.replace(/\.json$/i, '');
   return {
     ...{ file, jobs, shard, merge: given.merge ?? [], out: out === file ? `${file}-results` : out },

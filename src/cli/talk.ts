@@ -83,7 +83,10 @@ async function main(args: readonly string[]): Promise<number> {
   const read = readCheckpointFiles(await readFolder(callerPath(folder)));
   if (read.kind === 'foreign') {
     throw new ConfigError([
-      `--checkpoint can’t be another program’s model, because it belongs to no environment yet. Name a folder that this project exported. Train from it first: npm run train -- --preset NAME --from ${folder} --save DIR.`,
+      {
+        what: '--checkpoint can’t be another program’s model, because it belongs to no environment yet.',
+        remedy: `Name a folder that this project exported. Train from it first: npm run train -- --preset NAME --from ${folder} --save DIR.`,
+      },
     ]);
   }
   const { run } = read;
@@ -108,11 +111,15 @@ async function main(args: readonly string[]): Promise<number> {
 function readArguments(args: readonly string[]) {
   const { given, problems } = readFlags(args, FLAGS, { words: 0 });
   const { checkpoint = '', before = false, greedy = false, json = false } = given;
-  if (checkpoint === '' && problems.length === 0) problems.push('--checkpoint is missing. Name a folder or a zip.');
+  if (checkpoint === '' && problems.length === 0)
+    problems.push({ what: '--checkpoint is missing.', remedy: 'Name a folder or a zip.' });
   const temperature = decimal(given.temperature ?? '1') ?? NaN;
   if (!(temperature > 0 && temperature <= 5))
-    problems.push(`--temperature can’t be ${given.temperature ?? ''}. Use a number above 0, up to 5.`);
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+    problems.push({
+      what: `--temperature can’t be ${given.temperature ?? ''}.`,
+      remedy: 'Use a number above 0, up to 5.',
+    });
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return { checkpoint, before, json, sampling: { temperature, topK: 0, topP: 1, greedy } };
 }
 

@@ -107,8 +107,8 @@ function stepsOf(args: readonly string[]): number {
   const { given, problems } = readFlags(args, { steps: 'value' }, { words: 0 });
   const steps = given.steps === undefined ? TEXT_RECIPE.steps : (decimal(given.steps) ?? NaN);
   if (!Number.isInteger(steps) || steps < 1)
-    problems.push(`--steps can’t be ${given.steps ?? ''}. Use a whole number from 1.`);
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+    problems.push({ what: `--steps can’t be ${given.steps ?? ''}.`, remedy: 'Use a whole number from 1.' });
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return steps;
 }
 

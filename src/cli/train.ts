@@ -87,7 +87,10 @@ function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheck
   if (model === 'sizes') return Promise.resolve(null);
   if (asked.model !== null) return openModelFiles(asked.model);
   throw new ConfigError([
-    '--model is missing. Name a GGUF file or a folder of Transformers that the run trains adapters for.',
+    {
+      what: '--model is missing.',
+      remedy: 'Name a GGUF file or a folder of Transformers that the run trains adapters for.',
+    },
   ]);
 }
 

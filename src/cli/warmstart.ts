@@ -17,16 +17,15 @@ const SEED = 20;
 /** `npm run warmstart [-- ENV]`: imitates demonstrations and writes the shipped weights, one file per environment. */
 async function main(args: readonly string[]): Promise<number> {
   const { positionals, problems } = readFlags(args, {});
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   const [only] = positionals;
   const presetOf = (env: string): Partial<RunConfig> =>
     Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
   // facts that a person brings are searched with the weights of world facts; some presets begin from random weights
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
   if (positionals.length > 1 || (only !== undefined && !shipped.some((env) => env === only))) {
-    throw new ConfigError([
-      `warmstart can’t make ${positionals.join(' ')}. Use one of ${shipped.join(', ')}, or nothing.\n  ${USAGE}`,
-    ]);
+    const what = `warmstart can’t make ${positionals.join(' ')}.`;
+    throw new ConfigError([{ what, remedy: `Use one of ${shipped.join(', ')}, or nothing.` }], { usage: `  ${USAGE}` });
   }
   await writableFolder(WARM_FOLDER);
   const host = await nodeHost(false);

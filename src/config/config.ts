@@ -12,7 +12,8 @@ export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type W
 /** One value for a field, from text or number; throws ConfigError with what the field takes. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
-    throw new ConfigError([`${shown(name)}: there is no such knob. The knobs are ${Object.keys(FIELDS).join(', ')}.`]);
+    const what = `${shown(name)}: there is no such knob.`;
+    throw new ConfigError([{ what, remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.` }]);
   }
   const field: Field = FIELDS[name];
   const bad = () =>

@@ -1,7 +1,7 @@
 import { Purpose, streamKey, uniform } from '../base/rng.ts';
 import { type Field, type FieldName, FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { problemText } from '../base/problem.ts';
+import { type Problem, problemText } from '../base/problem.ts';
 import { PRESETS } from '../config/presets.ts';
 import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
 import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
@@ -30,10 +30,13 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
   const planned = plannedOf(sweep);
   if (planned > MOST_RUNS) {
     throw new ConfigError([
-      `The file plans ${planned} runs, and the limit is ${MOST_RUNS}. Search fewer values or draw samples.`,
+      {
+        what: `The file plans ${planned} runs, and the limit is ${MOST_RUNS}.`,
+        remedy: 'Search fewer values or draw samples.',
+      },
     ]);
   }
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const configs = configurationsOf(sweep).flatMap(({ knobs, label }) => {
     try {
       const { set } = PRESETS[sweep.preset];
@@ -41,12 +44,14 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
       return [{ label, config: parseConfig({ ...set, backend: 'cpu', ...sweep.set, ...knobs }) }];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems.map((problem) => `${label}: ${problemText(problem)}`));
+      for (const { remedy, ...problem } of error.problems) {
+        problems.push({ what: `${label}: ${problemText(problem)}`, remedy }); // no place, which would be cut: labels can be long
+      }
       return [];
     }
   });
   const [some, more] = [problems.slice(0, MOST_TOLD), problems.length - MOST_TOLD];
-  if (some.length > 0) throw new ConfigError(more > 0 ? [...some, `and ${more} more such problems.`] : some);
+  if (some.length > 0) throw new ConfigError(more > 0 ? [...some, { what: `and ${more} more such problems.` }] : some);
   return sweep.seeds.flatMap((seed) => configs.map(({ label, config }) => runOf(label, { ...config, seed })));
 }
 

@@ -48,7 +48,7 @@ export function parseSweep(text: string): Sweep {
     value = JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
-    throw new ConfigError([`The file isn’t JSON (${why}). Compare it with examples/sweep.json.`]);
+    throw new ConfigError([{ what: `The file isn’t JSON (${why}).`, remedy: 'Compare it with examples/sweep.json.' }]);
   }
   const judge = new Judge();
   const sweep = judge.sweep(value);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readFlags } from '../../tools/flags.mjs';
 
+const HAVE = 'Have --out, --merge, --json.';
 const FLAGS = { out: 'value', merge: 'values', json: 'switch' } as const;
 const read = (line: string) => readFlags(line === '' ? [] : line.split(' '), FLAGS);
 
@@ -18,25 +19,25 @@ test('flags are read by what they take: a value, a value each time, or none', ()
 test('an unknown flag is named with the nearest there is, and what follows it is no problem of its own', () => {
   const { problems, positionals } = read('--merg x --fastest -abc a');
   expect(problems).toEqual([
-    '--merg: no such flag. Did you mean --merge? Have --out, --merge, --json.',
-    '--fastest: no such flag. Have --out, --merge, --json.',
-    '-abc: no such flag. Have --out, --merge, --json.',
+    { what: '--merg: no such flag.', remedy: `Did you mean --merge? ${HAVE}` },
+    { what: '--fastest: no such flag.', remedy: HAVE },
+    { what: '-abc: no such flag.', remedy: HAVE },
   ]);
   expect(positionals).toEqual([]);
   expect(read('--constructor').problems).toHaveLength(1); // no flag that every object has
-  expect(readFlags(['--\u001b[31m'], FLAGS).problems[0]).not.toContain('\u001b');
+  expect(readFlags(['--\u001b[31m'], FLAGS).problems[0]?.what).not.toContain('\u001b');
 });
 
 test('a flag without its value and a switch with one are problems, and the flag that follows is read', () => {
   const { problems, given } = read('--out --json --merge');
-  expect(problems).toEqual(['--out needs a value.', '--merge needs a value.']);
+  expect(problems).toEqual([{ what: '--out needs a value.' }, { what: '--merge needs a value.' }]);
   expect(given).toEqual({ json: true });
-  expect(read('--json=yes').problems).toEqual(['--json takes no value, but has yes.']);
+  expect(read('--json=yes').problems).toEqual([{ what: '--json takes no value, but has yes.' }]);
 });
 
 test('other words are a problem where there may be none, and another program is given what is not ours', () => {
   expect(readFlags(['--json', 'a', 'b'], FLAGS, { words: 1 }).problems).toEqual([
-    'b: no such flag. Have --out, --merge, --json.',
+    { what: 'b: no such flag.', remedy: HAVE },
   ]);
   expect(read('-q --out x -k word --json file').rest).toEqual(['-q', '-k', 'word', 'file']);
 });
