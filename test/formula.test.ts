@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../src/config/algorithms.ts';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../src/config/fields.ts';
 import { usesCritic } from '../src/config/estimators.ts';
-import { formulaOf, type Piece, written } from '../src/config/formula.ts';
+import { formulaOf, type Piece, signsOf, written } from '../src/config/formula.ts';
 import { knobsOf, termsOf } from '../src/config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../src/config/formulaTerms.ts';
 import { idle } from '../src/config/idle.ts';
@@ -51,6 +51,14 @@ test.each(configs)('%s: a term is lit by just the knobs that it lights', (_, c) 
 test('every term stands in the formula of some configuration', () => {
   const seen = new Set(configs.flatMap(([, c]) => KNOBS.flatMap((knob) => termsOf(knob, c))));
   expect(Object.keys(TERM_LIST).filter((term) => !seen.has(term as TermId))).toEqual([]);
+});
+
+test('a sign without a term of its own is explained where it stands, and nowhere else', () => {
+  const signs = (name: keyof typeof ALGORITHMS, set: Partial<RunConfig> = {}) =>
+    signsOf(formulaOf({ ...DEFAULTS, ...ALGORITHMS[name].set, ...set }));
+  expect(signs('grpo')).toBe('m: tokens in the mask');
+  expect(signs('ppo')).toContain('′: at the next token');
+  expect(signs('grpo', { aggregation: 'seq-mean-token-mean' })).toContain('b: rollouts');
 });
 
 describe('the formula of an algorithm is what the trainer computes', () => {

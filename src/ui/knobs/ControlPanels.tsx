@@ -47,7 +47,8 @@ export function ControlPanels() {
   useEffect(() => keepUnderPointer(scroll), []);
   return (
     <>
-      <div className="controls-legend" title="When a changed knob takes effect">
+      <div className="controls-legend">
+        <span className="small soft">A changed knob takes effect</span>
         {Object.entries(BADGES).map(([when, { word, doc }]) => (
           <span key={when} className="badge" data-when={when} title={doc}>
             <Icon name={when as keyof typeof BADGES} /> {word}
