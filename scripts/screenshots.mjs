@@ -124,7 +124,7 @@ async function* screens(page, base) {
       await page.locator('.voice[data-voice="now"] button.token').nth(1).click();
     }
     if (screen === 'rollouts') {
-      await page.getByRole('button', { name: 'Open them here' }).click();
+      await page.getByRole('button', { name: 'Open here' }).click();
       await page.getByRole('searchbox').waitFor();
       await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
     }

@@ -175,7 +175,7 @@ function lossLines(c: RunConfig): Line[] {
 
 /** Signs that stand in formulas without a term of their own, and what each is of. */
 const SIGNS: readonly (readonly [RegExp, string])[] = [
-  [/_m\b/, 'm: tokens in the mask'],
+  [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],

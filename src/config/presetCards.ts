@@ -106,7 +106,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'The same two slot machines, but the safe-sounding one is the risky one.',
+    learns: 'The same two slot machines with their names swapped: now the one that sounds safe is risky.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
@@ -279,7 +279,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'noisy-hunt': {
     group: 'failures',
-    learns: 'The tool adds noise. With both masks on, the agent learns anyway.',
+    learns: 'The tool adds random words. With both masks on, the agent learns anyway.',
     doc: 'The tool wraps its word in six random ones. Switch both masks off to see how training on observations hurts.',
     // docs/journal/learning.md, which has the seeds one by one, as of the other results from the journal
     result: {

@@ -317,11 +317,11 @@ export const PRESETS = {
     set: STRESS,
   },
   'break-it-ppo': {
-    label: 'Break it with StarPO',
+    label: 'Break it, StarPO',
     set: { ...STRESS, ...CRITIC },
   },
   'starpo-s': {
-    label: 'Break it with StarPO-S',
+    label: 'Break it, StarPO-S',
     set: { ...STRESS, ...CRITIC, ...STEADIED },
   },
   'grpo-s': {

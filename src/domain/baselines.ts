@@ -3,7 +3,11 @@ import type { MetricName } from './metrics.ts';
 /** The baselines that a trained agent is compared with, each by a metric that is measured before the first update. Sorted by expected success, best first. */
 export const BASELINES = [
   { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player, which also fails where luck matters' },
-  { label: 'naive RAG', metric: 'eval/naive_rag', doc: 'answers from one search put into its prompt' },
+  {
+    label: 'naive RAG',
+    metric: 'eval/naive_rag',
+    doc: 'the agent finds the result of one search in its prompt and must answer from that',
+  },
   { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
   { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines of code, without a model' },
   { label: 'random', metric: 'baseline/random', doc: 'draws among the legal words' },

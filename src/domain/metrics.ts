@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss, as the knob “Aggregation” says; the knob “Entropy and KL” can choose other tokens. The number is the mean over the optimizer steps of the update. A token that was the only legal choice counts as 0; with “Mask forced tokens” on, it is left out.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss, in the way that “Aggregation” says; “Mask: entropy and KL”, an advanced knob under Masks, can include other tokens. The number is the mean over the optimizer steps of the update. Where the grammar allowed only one token (a forced token), it counts as 0; with “Mask forced tokens” on, it is left out.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
@@ -67,7 +67,7 @@ export const METRICS = {
     label: 'KL to old policy',
     unit: 'nats',
     headline: true,
-    doc: 'How far this update has moved the policy: the old minus the new log-probability of a token, mean over the tokens in the loss. A simple estimate of the KL divergence (k1), which can be negative. A token that was the only legal choice counts as 0; with “Mask forced tokens” on, it is left out.',
+    doc: 'How far this update has moved the policy: the old minus the new log-probability of a token, mean over the tokens in the loss. A simple estimate of the KL divergence (k1), which can be negative. Where the grammar allowed only one token (a forced token), it counts as 0; with “Mask forced tokens” on, it is left out.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',

@@ -384,7 +384,7 @@ test.each(DEVICES)(
       const tab = page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Learn' });
       await expect.poll(async () => ((await tab.boundingBox())?.x ?? 999) + 40).toBeLessThanOrEqual(PHONE.width);
     }
-    await chapter(page, 'The action mask');
+    await chapter(page, 'The two masks');
     await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update');
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');

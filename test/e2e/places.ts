@@ -152,7 +152,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'rollouts',
         open: async (page) => {
-          await press(page, 'Open them here');
+          await press(page, 'Open here');
           await page.getByRole('searchbox').waitFor();
           await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
         },

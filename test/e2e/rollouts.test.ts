@@ -110,7 +110,7 @@ test('a rollout of a run, opened again from its file, looks as in the lab: the s
   const inTurns = await spans(lab);
   expect(new Set(inLab['Adv.']).size).toBeGreaterThan(3);
   await page.evaluate(() => location.assign('#/rollouts'));
-  await page.getByRole('button', { name: 'Open them here' }).click();
+  await page.getByRole('button', { name: 'Open here' }).click();
   await page.getByText('16 of 16').waitFor();
   await page.getByText('Filter', { exact: true }).click();
   await page.getByLabel('step from').fill(String(update));

@@ -59,7 +59,7 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
-    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off: if only the loss mask were off, the tool’s tokens would have advantage 0 and only add to the number of tokens that the loss is averaged over.`,
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because the advantage mask gives the tool’s tokens advantage 0: with only the loss mask off, they would teach nothing and just make the mean smaller.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {

@@ -56,7 +56,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Returns a short name of the state: equal states have equal names. So far only the check calls it.',
+    doc: 'Optional. Returns a short name of the state, the same for equal states. Training does not need it; the check tests it.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },

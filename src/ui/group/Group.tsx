@@ -177,12 +177,12 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         {isKept
           ? trained === null
             ? 'no token carries an advantage'
-            : `used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ equals the advantage above' : ''}`
+            : `advantage used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ the same' : ''}`
           : 'not trained (filtered)'}
       </p>
       {beside && (
         <p className="faint" data-testid="column-beside">
-          Another method, not used here: the score{' '}
+          For comparison, another method, not used here: the reward{' '}
           {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
             <Sum of={beside} reward={episode.reward} />

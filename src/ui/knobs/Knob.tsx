@@ -111,6 +111,7 @@ function InFormula({ name, label }: { readonly name: FieldName; readonly label: 
       className="explain in-formula"
       aria-pressed={pinned}
       aria-label={`Where ${label} acts in the formula`}
+      title="Show where this knob acts in the formula"
       onClick={() => pin({ knob: name })}
     >
       ƒ

@@ -26,7 +26,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼). It is −∂L/∂log π for the loss L of this token alone, summed over the epochs. A notch marks a token that was clipped in at least one epoch.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼). It is −∂L/∂log π for the loss L of this token alone, summed over the epochs. A notch marks a token that was clipped (gave no gradient, as its ratio had left the clip range) in at least one pass over the batch.',
     ramp: 'diverging',
     where: 'loss',
   },

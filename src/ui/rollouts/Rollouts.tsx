@@ -18,6 +18,7 @@ import { useRead } from './useRead.ts';
 import { short } from '../parts/numberText.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { RecordTokens } from './RecordTokens.tsx';
+import { own } from '../../rollouts/ownFormat.ts';
 import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
@@ -208,6 +209,11 @@ function groupOf(row: number): number[] {
   return rows.sort((a, b) => paid(b) - paid(a) || a - b);
 }
 
+/** The RL libraries whose files are read: the label of a format begins with the name of its library. */
+const LIBRARIES = [...new Set(FORMATS.filter((each) => each !== own).map(({ label }) => label.split(' ')[0]))].join(
+  ', ',
+);
+
 /** What the screen is for, and the ways to a file. */
 function Welcome() {
   const failed = useRollouts((s) => s.failed);
@@ -216,9 +222,8 @@ function Welcome() {
       <section className="drop-here" aria-labelledby="drop-title">
         <h2 id="drop-title">Drop files of rollouts here</h2>
         <p className="soft">
-          Written by this page or by an RL library: {FORMATS.map(({ label }) => label).join(' · ')}. Files are JSON
-          Lines or Parquet, and the format is recognised from the content. Choose several files at once, or a whole
-          folder.
+          Written by this page, or by one of these libraries: {LIBRARIES}. Files are JSON Lines or Parquet, and the
+          format is recognised from the content. Choose several files at once, or a whole folder.
         </p>
         <Pickers />
         <p className="soft">
@@ -238,7 +243,7 @@ function Welcome() {
         </p>
         <div className="row">
           <button type="button" onClick={() => void openRun()}>
-            Open them here
+            Open here
           </button>
           <SaveRollouts />
         </div>

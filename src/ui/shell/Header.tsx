@@ -124,7 +124,7 @@ function Progress() {
   return (
     <div className="progress">
       <span className="progress-text" data-testid="update">
-        update <b>{update}</b>/{config.updates}
+        your run: <b>{update}</b>/{config.updates}
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
       <span className="progress-text faint">

@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
   ['. ,', 'one step forwards, back: a token, a turn or an update'],
   ['>', 'step one update'],
-  ['[ ]', 'previous, next update whose rollouts are stored'],
+  ['[ ]', 'previous, next update whose rollouts are stored (not all are)'],
   ...TO_PLACES,
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn of the rollout'],

@@ -35,7 +35,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
-  const summary = `${points.length} trained tokens have an advantage other than 0. Clipping kept ${clipped} of them (${percent(clipped / Math.max(1, points.length))}) from moving further in the last epoch.`;
+  const summary = `${points.length} trained tokens have an advantage other than 0. Clipping kept ${clipped} of them (${percent(clipped / Math.max(1, points.length))}) from being pushed further in the last pass over the batch (epoch).`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
@@ -67,9 +67,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {summary}{' '}
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
-          after the update divided by that before. A token is clipped if its ratio is in a shaded area. This is checked
-          before the last optimizer step, which then moves the token. So some squares lie outside the areas, and some
-          dots inside.
+          after the update divided by that before. A token whose ratio is in a shaded area is clipped. That was decided
+          before the last optimizer step; the plot shows the ratio after it, and other tokens change the shared weights
+          too. So some squares lie outside the areas, and some dots inside.
         </span>
       </figcaption>
     </figure>

@@ -23,7 +23,7 @@ export const CHAPTERS: ChapterTexts = {
     },
   },
   mask: {
-    title: 'The action mask',
+    title: 'The two masks',
     text: [
       'Every token has a role: prompt, action or observation. The policy drew only the actions, so only they can be graded.',
       'Two masks take care of that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off, the agent is rewarded for text it did not write.',
