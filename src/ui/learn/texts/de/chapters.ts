@@ -23,7 +23,7 @@ export const CHAPTERS: ChapterTexts = {
     },
   },
   mask: {
-    title: 'Die Aktionsmaske',
+    title: 'Die zwei Masken',
     text: [
       'Jedes Token hat eine Rolle: Prompt, Aktion oder Beobachtung. Nur die Aktionen hat die Policy gezogen, also dürfen nur sie bewertet werden.',
       'Dafür sorgen zwei Masken. Die Verlustmaske hält die anderen aus dem Verlust; die Advantage-Maske hält ihren Advantage auf 0. Sind beide aus, wird der Agent für Text belohnt, den er nicht geschrieben hat.',
