@@ -262,7 +262,7 @@ describe('the table', () => {
     expect(difference?.mean).toBeCloseTo(-1 / 6, 12);
     expect(difference?.sd).toBeCloseTo(Math.sqrt(0.38 / 3 / 2), 12);
     expect(differenceText(difference)).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if others come out like these)',
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these)',
     );
     expect(rowOf('ppo-both').difference).toBeNull();
   });
@@ -317,7 +317,7 @@ describe('the table', () => {
     expect(head.slice(1, 4)).toEqual(['Group', 'Variant', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('All tasks after: difference from the reference, paired by seed')]).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if others come out like these); compared with PPO, both masks',
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these); compared with PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
     expect(markdownOf(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');

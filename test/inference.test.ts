@@ -198,7 +198,7 @@ describe('a claim about seeds', () => {
 
   it('is worded in the table, with n, interval, p and what it would take', () => {
     expect(differenceText(pairedSummary([0.25, 0.2, 0.3]))).toBe(
-      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3 seeds, p = .25: cannot tell (about 6 seeds would be needed, if others come out like these)',
+      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3 seeds, p = .25: cannot tell (about 6 seeds would be needed, if further seeds turn out like these)',
     );
     expect(differenceText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1 seeds: cannot tell from one seed');
     expect(differenceText(pairedSummary([0.1, -0.1, 0]))).toBe(

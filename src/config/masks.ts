@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : 'the advantage comes from the rollout’s reward, and the loss already leaves out the tool’s tokens';
+    : 'the loss leaves out the tool’s tokens already, and no other token’s advantage depends on them';
 }

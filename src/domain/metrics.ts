@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss, in the way that “Aggregation” says; “Mask: entropy and KL”, an advanced knob under Masks, can include other tokens. The number is the mean over the optimizer steps of the update. Where the grammar allowed only one token (a forced token), it counts as 0; with “Mask forced tokens” on, it is left out.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss. Two knobs change that: “Aggregation” (how) and “Mask: entropy and KL” (which tokens). The number is the mean over the optimizer steps of the update. Where the grammar allowed only one token (a forced token), it counts as 0; with “Mask forced tokens” on, it is left out.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
@@ -80,7 +80,11 @@ export const METRICS = {
     once: true,
     doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each task is played once greedily. It is also played at the training temperature, as many times as fit into evalTasks.',
   },
-  'eval/success': { label: 'Success on evaluated tasks', unit: '', doc: 'Share of evaluated tasks solved, greedy.' },
+  'eval/success': {
+    label: 'Success on evaluated tasks',
+    unit: '',
+    doc: 'Share of evaluated tasks solved when the agent always takes its likeliest word (greedy).',
+  },
   'eval/success_sampled': {
     label: 'Success on evaluated tasks, sampled',
     unit: '',

@@ -24,7 +24,7 @@ const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
 export const algorithms: Experiment = {
   label: 'Algorithms',
   question:
-    'Does an agent with a tool get better by RL? Is it better than an agent without the tool, which finds one search result in its prompt? Which algorithm is best?',
+    'Does an agent with a tool get better by RL? Is it better than an agent without the tool that is given one search result in its prompt? Which algorithm is best?',
   doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. “Base tool call” is the warm start. “Naive RAG, not trained” is the warm start with the first fact in its prompt, asked to answer. Both numbers come from the first evaluation of the GRPO runs, because equal seeds have equal weights before update 1. “Naive RAG, trained” has its facts in the prompt in training too. It imitates and is reinforced for as long, but cannot look anything up. With one fact it can solve at most the share of one-hop questions. The three facts most like the question are what a retriever over words would find.',
   shared: {
     ...PRESETS['multi-hop'].set,

@@ -33,7 +33,7 @@ function claimText({ n, p, corrected, claim, needed }: Paired): string {
   const test = `, p ${chanceText(p)}${both}`;
   if (claim !== 'unclear') return test;
   if (needed === null || needed <= n) return `${test}: cannot tell`;
-  return `${test}: cannot tell (about ${needed} seeds would be needed, if others come out like these)`;
+  return `${test}: cannot tell (about ${needed} seeds would be needed, if further seeds turn out like these)`;
 }
 
 function withSign(value: number): string {

@@ -19,7 +19,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 56.7e6,
     bytes: 113e6,
     license: 'apache-2.0',
-    note: '64 thin layers, trained on synthetic reasoning and answers. English.',
+    note: 'Deep and narrow: 64 layers. Trained on machine-written questions with reasoning and answers. English.',
   },
   {
     id: 'HuggingFaceTB/SmolLM2-135M-Instruct',

@@ -59,13 +59,13 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
-    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because the advantage mask gives the tool’s tokens advantage 0: with only the loss mask off, they would teach nothing and just make the mean smaller.`,
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because with only the loss mask off the tool’s tokens would still have advantage 0: it would average over them, and they would teach nothing.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Break it: all rollouts alike',
-    note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. The control is the same task with gentle settings. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
+    note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. It is compared with the same task at one epoch, a lower learning rate and with an entropy bonus. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
     start: () => void runComparison({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {

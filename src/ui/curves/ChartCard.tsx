@@ -30,6 +30,7 @@ export function ChartCard({ metric, enlarge }: Props) {
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];
+  const others = names.slice(1).map((name) => `${metricWords(name, { env }).label}: ${metricWords(name, { env }).doc}`);
   const box = useRef<HTMLDivElement>(null);
   const started = useLive((s) => s.session !== 'none');
   const recorded = useRecorded() !== null;
@@ -43,7 +44,11 @@ export function ChartCard({ metric, enlarge }: Props) {
     baselineSentence(metric),
   ];
   return (
-    <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
+    <figure
+      className="card chart"
+      title={[doc, ...others, unit && `Unit: ${unit}.`, `In logs: ${metric}`].filter(Boolean).join(' ')}
+      data-metric={metric}
+    >
       <figcaption>
         <span className="cut soft">{label}</span>
         <Reading metric={metric} frame={frame} />

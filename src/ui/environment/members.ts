@@ -56,7 +56,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Optional. Returns a short name of the state, the same for equal states. Training does not need it; the check tests it.',
+    doc: 'Optional. Returns a short name of the state, the same for equal states. Credit by turn will read it; today only the check does, to see that it is consistent.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },

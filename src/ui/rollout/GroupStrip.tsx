@@ -208,7 +208,7 @@ function GroupSummary({ members, chosen, kept }: Props) {
     <p
       className="soft group-sum"
       data-line={usesGroups(config.estimator)}
-      title="Std: the standard deviation, its sum of squares divided by n − 1. A tiny 10⁻⁶ is added to it before the division."
+      title="Std: the standard deviation of the group (with n − 1). A: the reward minus the mean, over std + 10⁻⁶."
     >
       mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
       {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}

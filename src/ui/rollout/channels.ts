@@ -26,7 +26,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼). It is −∂L/∂log π for the loss L of this token alone, summed over the epochs. A notch marks a token that was clipped (gave no gradient, as its ratio had left the clip range) in at least one pass over the batch.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch: in at least one epoch the token was clipped and gave no gradient.',
     ramp: 'diverging',
     where: 'loss',
   },
@@ -45,7 +45,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   kl: {
     label: 'KL',
-    doc: 'The token’s log-probability just before this update, minus that at the start of the run.',
+    doc: 'How far training has moved the token since the start of the run: its log-probability just before this update minus that at the start. Its mean over tokens estimates the KL divergence.',
     ramp: 'diverging',
     where: 'action',
   },

@@ -6,7 +6,7 @@ export const WORDS = {
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
-    'Two masks, one for the loss and one for the advantages, keep the tool’s words out of training. Choose one token, turn both masks off and take one update: now the tool’s words are trained too. Then turn the masks on again. After each step the page shows what your change did, as a number before and after.',
+    'Two masks, one for the loss and one for the advantages, keep the tool’s words out of training. Choose one of the tool’s tokens to watch. Turn both masks off and take one update: now the tool’s words are trained too. Then turn the masks on again. After each step the page shows what your change did, as a number before and after.',
   storyStart: 'Begin in the lab',
   present: 'Present',
   print: 'Print',
