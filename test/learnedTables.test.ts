@@ -148,15 +148,26 @@ test('the search with whole episodes stands in both pages as its records have it
   expect(page).toContain('from .12 to .34 on average');
 });
 
-test('the calculator with whole episodes has no evaluation after RL; success in training is told for three seeds', () => {
+test('the calculator with whole episodes stands in both pages as its records have it: seeds 1 and 2 to their end, of seed 3 the beginning', () => {
+  const rows = new Map(cellsOf(page, 'calculator  ').map((cells) => [Number.parseInt(cells[1] ?? ''), cells] as const));
+  expect([...rows.keys()].sort()).toEqual([1, 2, 3]);
+  const at = (run: string, update: number) => [...rowsOf('smollm2-whole-episodes-cpu'), ...wholeRows].find((row) => row['run'] === run && row['update'] === update && row['eval/success'] !== undefined); // prettier-ignore
+  for (const seed of [1, 2, 3]) {
+    const [before, end] = [0, 20].map((update) => at(seed === 3 ? 'calculator-3' : `calculator-cpu-${seed}`, update));
+    const [, , of, imitated, after] = rows.get(seed) ?? [];
+    expect(Number(of)).toBe(numberIn(before, 'eval/tasks'));
+    expectShare(imitated, numberIn(before, 'eval/success'), 50, `calculator, seed ${seed}, imitated`);
+    expectShare(after, numberIn(end, 'eval/success'), 50, `calculator, seed ${seed}, after its updates`);
+    if (seed === 3) continue;
+    const both = [before, end].map((row) => numberIn(row, 'eval/success').toFixed(2).slice(1)).join(' → ');
+    expect(results).toContain(`${both} (seed ${seed})`);
+    expect(page).toMatch(new RegExp([before, end].map((row) => `\\${numberIn(row, 'eval/success_sampled').toFixed(2).slice(1)}`).join(' to '))); // prettier-ignore
+  }
   for (const seed of [1, 2, 3]) {
     const own = wholeRows.filter((row) => row['run'] === `calculator-${seed}` && row['kind'] === 'update');
-    expect(own.filter((row) => row['eval/success'] !== undefined)).toHaveLength(1);
     const success = own.filter((row) => row['update'] !== 0).map((row) => numberIn(row, 'rollout/success'));
     const mean = (some: readonly number[]) => some.reduce((sum, value) => sum + value, 0) / some.length;
-    const [begin, end] = [success.slice(0, 5), success.slice(-5)].map((some) =>
-      (mean(some) + 1e-9).toFixed(2).slice(1),
-    );
+    const [begin, end] = [success.slice(0, 5), success.slice(-5)].map((some) => (mean(some) + 1e-9).toFixed(2).slice(1)); // prettier-ignore
     expect(page).toMatch(new RegExp(`from \\${begin} to \\${end} on seed ${seed}`));
   }
 });
