@@ -106,7 +106,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   },
   'bandit-reversed': {
     group: 'games',
-    learns: 'The same two slot machines with their names swapped: now the one that sounds safe is risky.',
+    learns: 'The same two machines, names swapped: the safe-sounding one is risky.',
     doc: 'The same names with swapped payoffs: the risky arm is the one that sounds safe.',
     result: {
       from: 'learning',
