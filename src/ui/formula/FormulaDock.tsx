@@ -53,15 +53,16 @@ export function FormulaDock() {
         {lines.map((line, i) => (
           <Equation key={i} line={line} />
         ))}
+        <p className="equation faint">{typeset(signsOf(lines))}</p>
       </div>
       <Strip />
-      {open && <TargetDetails signs={signsOf(lines)} />}
+      {open && <TargetDetails />}
     </details>
   );
   return (
     <>
       {dock}
-      {!open && turned && <TargetDetails signs="" />}
+      {!open && turned && <TargetDetails />}
     </>
   );
 }
@@ -141,7 +142,7 @@ function Inner({ part: { term, pieces } }: { readonly part: Part }) {
 }
 
 /** What is pointed at, which tokens it touches, and what turning it would change on the batch in view. As tall, whatever it says. */
-function TargetDetails({ signs }: { readonly signs: string }) {
+function TargetDetails() {
   const target = useFormula((s) => s.target);
   const terms = useFormula((s) => s.terms);
   const knobs = useFormula((s) => s.knobs);
@@ -151,7 +152,6 @@ function TargetDetails({ signs }: { readonly signs: string }) {
     return (
       <div className="acting">
         <Since />
-        {signs !== '' && <p className="soft">{signs}</p>}
         <p className="faint">
           {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to highlight the terms and tokens
           it affects. Change a knob to preview its effect on the batch shown. Some knobs can’t be previewed: you see
