@@ -1,7 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { applyEvent } from '../../src/ui/run/runEvents.ts';
+import { applyEvent, flush } from '../../src/ui/run/runEvents.ts';
 import { useLive } from '../../src/ui/run/liveStore.ts';
+import { useSelection } from '../../src/ui/shell/selectionStore.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import { fakeReady, fakeUpdate } from './fake-run.ts';
 
@@ -45,4 +46,14 @@ test('a run that was rolled back after a number that is not finite is at no stag
   applyEvent({ type: 'error', fatal: false, cause: 'non-finite', ...rolled }, null);
   stands(0);
   expect(told()).toEqual({ running: false, stepping: false, phase: 'idle' });
+});
+
+test('a TRAP in a hidden tab opens its panel when the tab is shown, and no sooner', () => {
+  useSelection.setState({ health: false });
+  const health = { state: 'trap', since: 2, kind: null, evidence: [], remedies: [] } as const;
+  applyEvent({ type: 'health', update: 2, health }, null);
+  expect(useSelection.getState().health).toBe(false);
+  flush();
+  expect(useSelection.getState().health).toBe(true);
+  expect(useLive.getState().health?.state).toBe('trap');
 });

@@ -79,9 +79,6 @@ export function applyEvent(
       refreshTitle(event.update);
       break;
     case 'health':
-      // opens the panel when the monitor starts to say TRAP; if the reader closes it, it stays closed until the next time
-      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
-        useSelection.setState({ health: true });
       dirty.health = event.health;
       break;
     case 'preferences':
@@ -158,6 +155,8 @@ export function flush({ atOnce = false } = {}): void {
   if (atOnce) lastBatch = 0;
   const { phase, update, metrics, health } = dirty;
   dirty = {};
+  // opens the panel when the monitor starts to say TRAP; if the reader closes it, it stays closed until the next time
+  if (health?.state === 'trap' && useLive.getState().health?.state !== 'trap') useSelection.setState({ health: true });
   const next = nextBatch();
   const isChosen = next?.batch.update === useSelection.getState().shownUpdate;
   const due =

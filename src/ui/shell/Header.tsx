@@ -123,7 +123,7 @@ function Progress() {
   const left = running ? remaining(update, config) : null;
   return (
     <div className="progress">
-      <span className="progress-text" data-testid="update" title="Updates that your run has done, of those planned">
+      <span className="progress-text" data-testid="update" title="Updates done, of those planned">
         your run: <b>{update}</b>/{config.updates}
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
