@@ -59,7 +59,7 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
-    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because with only the loss mask off the tool’s tokens would still have advantage 0: it would average over them, and they would teach nothing.`,
+    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because with only the loss mask off the tool’s tokens would still have advantage 0: the loss would average over them, and they would teach nothing.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {

@@ -208,7 +208,7 @@ function GroupSummary({ members, chosen, kept }: Props) {
     <p
       className="soft group-sum"
       data-line={usesGroups(config.estimator)}
-      title="Std: the standard deviation of the group (with n − 1). A: the reward minus the mean, over std + 10⁻⁶."
+      title="Std: the standard deviation of the group, with n − 1. Where the advantage is divided by it, 10⁻⁶ is added first."
     >
       mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
       {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
