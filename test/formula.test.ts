@@ -60,7 +60,7 @@ test('a sign without a term of its own is explained where it stands, and nowhere
     signs('grpo')
       .split(' · ')
       .map((each) => each.split(/:? /)[0]),
-  ).toEqual(['m', 'π_old', 'π_ref', 'k1']);
+  ).toEqual(['m', 'π_{old}', 'π_{ref}', 'k1']);
   expect(signs('ppo')).toContain('′: at the next token');
   expect(signs('grpo', { aggregation: 'seq-mean-token-mean' })).toContain('b: rollouts');
 });

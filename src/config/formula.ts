@@ -179,8 +179,8 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/_b\b/, 'b: rollouts'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],
-  [/π_old/, 'π_old: the policy that drew the rollouts'],
-  [/π_ref/, 'π_ref: the policy before RL'],
+  [/π_old/, 'π_{old}: the policy that drew the rollouts'],
+  [/π_ref/, 'π_{ref}: the policy before RL'],
   [/k1\(/, 'k1 = log π_old − log π_ref'],
 ];
 
