@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : 'the loss leaves out the tool’s tokens already, and no other token’s advantage depends on them';
+    : 'the loss mask already leaves out the tool’s tokens, and the other tokens’ advantages don’t depend on them';
 }

@@ -2,7 +2,11 @@ import type { MetricName } from './metrics.ts';
 
 /** The baselines that a trained agent is compared with, each by a metric that is measured before the first update. Sorted by expected success, best first. */
 export const BASELINES = [
-  { label: 'expert', metric: 'baseline/expert', doc: 'a scripted player, which also fails where luck matters' },
+  {
+    label: 'expert',
+    metric: 'baseline/expert',
+    doc: 'a scripted player that plays as well as possible; some tasks need luck, which it can’t have either',
+  },
   {
     label: 'naive RAG',
     metric: 'eval/naive_rag',

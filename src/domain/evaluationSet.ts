@@ -32,7 +32,7 @@ export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boole
 }
 
 // Said with the number itself, once.
-const TRAINED_ON = ' There are too few to keep any from training: it plays the same ones.';
+const TRAINED_ON = ' There are so few tasks that none is held out: the agent is evaluated on those that it trains on.';
 
 /** Name, unit and meaning of a metric in these runs. */
 export function metricWords(

@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. It is averaged over the tokens in the loss. Two knobs change that: “Aggregation” (how) and “Mask: entropy and KL” (which tokens). The number is the mean over the optimizer steps of the update. Where the grammar allowed only one token (a forced token), it counts as 0; with “Mask forced tokens” on, it is left out.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. The curve is the average over the tokens in the loss, and over the optimizer steps of the update. The knob “Aggregation” sets how tokens are averaged, “Mask: entropy and KL” which ones. The grammar of calls can leave a single token to choose: its entropy is 0, or it is left out if “Mask forced tokens” is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',

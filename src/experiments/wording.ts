@@ -48,7 +48,7 @@ export function publishedText(value: number | null | undefined): string {
 /** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
-  return `${headline}: difference from the reference, paired by seed`;
+  return `${headline}: difference from the reference with the same seed`;
 }
 
 /** The label of the arm that a row is held against; '' when it is held against none. */
@@ -88,7 +88,7 @@ export function notes(table: Table): string[] {
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p says how often chance alone would give such a result. It comes from an exact sign test: of the seeds that aren’t tied, how many are better? The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % confidence interval of the mean difference (paired t-test over the seeds). The exact sign test counts on how many seeds one side is better; ties are left out. Its p says how often coin flips would come out at least as one-sided. The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
   ];
 }
 

@@ -43,7 +43,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 494_032_768,
     bytes: 1.0e9,
     license: 'apache-2.0',
-    note: 'Trained to call tools. Its chat template has a place for descriptions of tools.',
+    note: 'Trained to call tools. Its chat template, the format of its prompts, has a place for descriptions of tools.',
   },
   {
     id: 'Qwen/Qwen3-0.6B',

@@ -358,7 +358,7 @@ export const drop = (page: Page, files: Readonly<Record<string, Uint8Array>>) =>
 
 /** Opens the page of a class and hands it files: their contents by name. */
 export async function handToClass(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
-  await page.getByRole('link', { name: 'Class' }).click();
+  await page.getByRole('link', { name: 'For teachers' }).click();
   const given = Object.entries(files).map(([name, content]) => {
     return { name, mimeType: 'application/json', buffer: Buffer.from(content) };
   });

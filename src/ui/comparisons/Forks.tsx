@@ -75,7 +75,7 @@ function ComparisonPanel() {
   return (
     <section className="comparisons" aria-labelledby="comparisons-title">
       <div className="panel-head">
-        <h2 id="comparisons-title">Train a comparison</h2>
+        <h2 id="comparisons-title">Train and compare</h2>
       </div>
       <Fork busy={busy} />
       <div className="row" role="group" aria-label="Comparisons at one press">

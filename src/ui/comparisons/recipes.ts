@@ -59,12 +59,12 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
-    note: `Number hunt with filler words: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off, because with only the loss mask off the tool’s tokens would still have advantage 0: the loss would average over them, and they would teach nothing.`,
+    note: `Number hunt in which the tool adds meaningless words to its answers: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. If only the loss mask were off, the tool’s tokens would be in the loss with advantage 0 and teach nothing. So both are turned off.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
-    label: 'Break it: all rollouts alike',
+    label: 'Make training collapse (the Echo Trap)',
     note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. It is compared with the same task at one epoch, a lower learning rate and with an entropy bonus. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
     start: () => void runComparison({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },

@@ -15,7 +15,7 @@ export function ChangesDialog({ close }: { readonly close: () => void }) {
         These numbers mark dotted lines in the curves. Press one to go there. A learning run improves without any
         change, too. To see whether the change did it, use{' '}
         <a className="fork-link" href="#/forks">
-          Train a comparison
+          Train and compare
         </a>
         .
       </p>

@@ -94,7 +94,7 @@ function useMissing(metric: MetricName): string {
 
 /** The number of a chart's second line, with its name: two rates never stand beside each other without. */
 const secondText = (metric: MetricName, value: number) =>
-  `${metric === 'eval/success' ? 'eval' : 'chance'} ${shownText(metric, value)}`;
+  `${metric === 'eval/success' ? 'evaluated' : 'chance'} ${shownText(metric, value)}`;
 
 interface ReadingProps {
   readonly metric: MetricName;

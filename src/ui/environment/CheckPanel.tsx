@@ -90,8 +90,9 @@ function Outcome() {
       )}
       {state === null && (
         <p className="soft">
-          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with the calls of your <code>expert</code>, with
-          random valid calls and with broken calls. It lists each problem with its line number.
+          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with the calls that your method{' '}
+          <code>expert()</code> returns, with random valid calls and with broken calls. It lists each problem with its
+          line number.
         </p>
       )}
       {stale && <p className="note">The file has changed since this check.</p>}

@@ -28,7 +28,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'getReward',
     python: 'get_reward',
-    doc: 'Returns the reward of the episode: a number, or its parts by name. The episode counts as solved if the number, or the first part, is at least 1.',
+    doc: 'Returns the reward of the episode: a number, or its parts by name. The episode counts as solved if the number is at least 1. With parts, only the first one counts for this.',
     snippet: 'getReward() {\n  return { solved: ${this.done ? 1 : 0} };\n}',
     pythonSnippet: 'def get_reward(self) -> dict:\n    return {"solved": ${1.0 if self.done else 0.0}}',
   },
@@ -56,7 +56,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Optional. Returns a short name of the state, the same for equal states. Credit by turn will read it; today only the check does, to see that it is consistent.',
+    doc: 'Optional. Returns a short name of the state, the same for equal states. Training doesn’t use it yet; the check tests that equal states get equal names.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },
@@ -70,7 +70,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'view',
     python: '_view',
-    doc: 'Returns what the page draws beside the calls. The agent doesn’t see it.',
+    doc: 'Returns a picture of the state, which the lab shows next to the rollout: a text, table, grid or line. The agent doesn’t see it.',
     snippet: "view() {\n  return ${''};\n}",
     pythonSnippet: 'def _view(self):\n    return ${""}',
   },

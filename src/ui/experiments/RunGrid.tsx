@@ -130,7 +130,7 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
   return (
     <span className="run-state" data-state={state}>
       {failed && !waits && <Icon name="cross" />}
-      {state}
+      {state === 'shipped' ? 'came with the page' : state}
     </span>
   );
 }

@@ -75,7 +75,7 @@ function SideBySide() {
           {alike ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
         </span>{' '}
         <Beginning rollout={first.rollout} shared={shared} />
-        {!alike && <span className="faint">The first token that differs is boxed.</span>}
+        {!alike && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
       </p>
       <Columns
         columns={columns}
@@ -136,7 +136,7 @@ function Lesson({ rewards, config }: LessonProps) {
     <p className="card soft">
       {compared.spread === null
         ? `Advantage = reward − ${compared.words}`
-        : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), where the standard deviation divides by n − 1 and ε = 1e-6`}
+        : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), with the sample standard deviation (n − 1) and ε = 1e-6`}
       {whitens(config) && ', then whitened over the batch'}.
       {isRandom(config) && ` ${RANDOMNESS_LESSONS[config.randomness]}`}
     </p>

@@ -87,7 +87,7 @@ function Verdict() {
       )}
       {course && !starting && (
         <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
-          Train a comparison
+          Train and compare
         </a>
       )}
     </div>

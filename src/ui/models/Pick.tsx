@@ -7,11 +7,14 @@ export function Pick({ children }: { readonly children: ReactNode }) {
     <section className="drop-here" aria-labelledby="models-drop">
       <h3 id="models-drop">Drop a language model here</h3>
       <p className="soft">
-        A GGUF file, or a checkpoint folder (config.json, tokenizer.json, safetensors). Architectures: Llama (such as
-        SmolLM2-135M-Instruct or Monad), Qwen2 (Qwen2.5-0.5B-Instruct) and Qwen3 (Qwen3-0.6B).
+        A GGUF file (a whole model in one file, as for llama.cpp), or a checkpoint folder (config.json, tokenizer.json,
+        safetensors). Architectures: Llama (such as SmolLM2-135M-Instruct or Monad), Qwen2 (Qwen2.5-0.5B-Instruct) and
+        Qwen3 (Qwen3-0.6B).
       </p>
       <Pickers />
-      <p className="soft">Nothing leaves this tab. You’ll see the model’s size and memory before it loads.</p>
+      <p className="soft">
+        Nothing leaves this tab. Before it loads, you’ll see how large it is and how much memory it needs.
+      </p>
       {children}
     </section>
   );

@@ -70,7 +70,11 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
   ['engine/submits', 'batches of commands sent (submits)', count],
   ['engine/readbacks', 'results copied back (read-backs)', count],
   ['engine/upload_bytes', 'bytes uploaded to the GPU', bytes],
-  ['engine/creations', 'GPU objects created (buffers, bind groups, pipelines)', count],
+  [
+    'engine/creations',
+    'GPU objects created: memory (buffers), lists of inputs (bind groups), compiled programs (pipelines)',
+    count,
+  ],
 ];
 
 /** What the last update asked of the device: counts that hold on any adapter. */

@@ -51,7 +51,7 @@ export function EnvPanel() {
         <Fact label="reward" value={short(reward)} />
         <Fact label="tool calls" value={String(toolCalls)} />
         {waited > 0 && <Fact label="turns waited" value={String(waited)} />}
-        <Fact label="malformed" value={String(invalidTurns)} />
+        <Fact label="malformed turns" value={String(invalidTurns)} />
         <Fact label="ended" value={STOPS[stop]} />
       </dl>
       <RewardSplit episode={current.episode} />

@@ -26,13 +26,13 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch: in at least one epoch the token was clipped and gave no gradient.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch: in at least one epoch the token’s ratio was beyond the clip limit, so it gave no gradient.',
     ramp: 'diverging',
     where: 'loss',
   },
   ratio: {
     label: 'Ratio',
-    doc: 'The token’s probability after the update divided by that before. A notch marks a token that was clipped at the last optimizer step.',
+    doc: 'The token’s probability after the update divided by that before. A notch: at the last optimizer step the ratio was beyond the clip limit.',
     ramp: 'diverging',
     where: 'loss',
     over: 'rollout',

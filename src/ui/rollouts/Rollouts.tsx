@@ -238,8 +238,8 @@ function Welcome() {
       <section className="panel stack" aria-labelledby="own-title">
         <h2 id="own-title">Rollouts of your run</h2>
         <p className="soft">
-          These are the rollouts of the run in the lab or, until you train one, of the recorded run that the page starts
-          with.
+          These are the rollouts of your run in the lab. Until you train, they are those of the recorded run that the
+          page shows.
         </p>
         <div className="row">
           <button type="button" onClick={() => void openRun()}>

@@ -15,7 +15,7 @@ export const ROLLOUT_FILES = {
   traces: {
     label: 'verifiers traces',
     file: () => 'traces.jsonl',
-    hint: 'one episode per line, as the RL libraries verifiers and prime-rl read them',
+    hint: 'one episode per line, for the RL libraries “verifiers” and “prime-rl”',
   },
 } as const;
 export type RolloutFile = keyof typeof ROLLOUT_FILES;

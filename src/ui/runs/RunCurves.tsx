@@ -216,17 +216,25 @@ function EveryCurve({ line, all }: EveryCurveProps) {
     <section aria-labelledby="every-curve">
       <h3 id="every-curve">All curves of {line.run.name}</h3>
       <ul className="every-curve">
-        {KEPT_METRICS.map((metric) => (
-          <li key={metric}>
-            <button type="button" aria-pressed={metric === shown} onClick={() => useRuns.setState({ metric })}>
-              <span className="line between">
-                <span className="soft">{metricWords(metric, line.run.begun).label}</span>
-                <b>{shownText(metric, lastOf(line.run, metric))}</b>
-              </span>
-              <Small line={line} all={all} metric={metric} />
-            </button>
-          </li>
-        ))}
+        {KEPT_METRICS.map((metric) => {
+          const { label, doc } = metricWords(metric, line.run.begun);
+          return (
+            <li key={metric}>
+              <button
+                type="button"
+                title={doc}
+                aria-pressed={metric === shown}
+                onClick={() => useRuns.setState({ metric })}
+              >
+                <span className="line between">
+                  <span className="soft">{label}</span>
+                  <b>{shownText(metric, lastOf(line.run, metric))}</b>
+                </span>
+                <Small line={line} all={all} metric={metric} />
+              </button>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

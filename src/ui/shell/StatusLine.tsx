@@ -171,7 +171,7 @@ function PhaseBar() {
     <span
       className="line phases"
       data-testid="phase"
-      title="Stages of an update: sample rollouts, score (compute the log-probability of each token), credit (compute advantages), update the weights, evaluate. The current one is lit."
+      title="Stages of an update: sample rollouts, score the tokens (compute their log-probabilities), credit (compute advantages), update the weights, evaluate. The current one is lit."
     >
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>

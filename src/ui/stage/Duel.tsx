@@ -92,7 +92,7 @@ export function Duel({ recording, preset }: Props) {
 /** What both agents have in common; in front of it what is asked, if that is short and not on the board itself. */
 function sharedText({ episode: { question, view } }: Play): string {
   const asked = ASKED.includes(view.kind) || question.length > LONGEST_QUESTION;
-  return `${asked ? 'Same task, same' : `${question} Same`} luck: only training differs.`;
+  return `${asked ? 'Same task, same' : `${question} Same`} random draws: only training differs.`;
 }
 
 /** How the plays ended, once they have. */

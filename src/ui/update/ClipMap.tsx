@@ -67,9 +67,9 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {summary}{' '}
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
-          after the update divided by that before. A token is clipped if its ratio is in a shaded area just before the
-          last optimizer step. The plot shows the ratio after that step, which moves all tokens a little. So some
-          squares lie outside the areas, and some dots inside.
+          after the update divided by that before. Clipping was decided just before the last optimizer step: a token
+          whose ratio was in a shaded area then is a square. The plot shows the ratios just after that step, so some
+          squares have left the areas and some dots have entered them.
         </span>
       </figcaption>
     </figure>

@@ -137,7 +137,7 @@ export const CHAPTERS: ChapterTexts = {
     },
   },
   trap: {
-    title: 'Die Echo-Falle',
+    title: 'Die Echo-Falle: alle Rollouts gleich',
     text: [
       'Mit wenigen Prompts, vielen Epochen und ohne Entropie-Bonus legt sich die Policy auf einen Weg fest, egal was sie liest. Alle Rollouts und Belohnungen werden gleich. Die Advantages sind dann 0, und sie kann sich nicht mehr befreien.',
       'In RAGENs Echo Trap steigt die Belohnung und bricht dann ein. Hier bleibt der Erfolg niedrig, und in zwei von acht Läufen fiel er danach um die Hälfte: Die Rollouts glichen sich zu früh und beachteten nicht, was sie lasen. Die Anzeige meldet TRAP, wenn Rollouts sich gleichen und der Erfolg die Hälfte des Zuwachses verloren hat oder wenn Züge kaum von Beobachtungen abhängen.',

@@ -10,9 +10,9 @@ export const WORDS: Words = {
   storyText:
     'Sieh dir ein Token an, schalte beide Masken aus, mach ein Update, sieh die Wörter des Werkzeugs im Verlust und schalte die Masken wieder ein. Am Ende jeder Station siehst du eine Zahl, die sich durch dich verändert hat.',
   storyStart: 'Im Labor beginnen',
-  present: 'Vorführen',
+  present: 'Als Folien zeigen',
   print: 'Drucken',
-  classView: 'Klasse',
+  classView: 'Für Lehrkräfte',
   nextChapter: 'Nächstes Kapitel',
   progress: '{done:count} von {all:count} Aufgaben erledigt, {right:count} richtig vorhergesagt',
   minutes: '{n:count} min',
@@ -60,7 +60,7 @@ export const WORDS: Words = {
   handIn: 'Abgeben',
   toHandIn: 'Ergebnis abgeben …',
   handInNote:
-    'Speichert eine kleine JSON-Datei mit dem Namen unten und deinen Vorhersagen und Ergebnissen in diesem Kapitel (auch Seed und Backend). Gib sie deiner Lehrkraft, sie öffnet die Datei unter „Klasse“. Diese Seite sendet nichts.',
+    'Speichert eine kleine JSON-Datei mit dem Namen unten und deinen Vorhersagen und Ergebnissen in diesem Kapitel (auch Seed und Backend). Gib sie deiner Lehrkraft, sie öffnet die Datei auf der Seite „Für Lehrkräfte“. Diese Seite sendet nichts.',
   name: 'Name oder Kürzel',
   save: 'Ergebnisse speichern',
   nothingYet: 'Es gibt noch nichts abzugeben. Bearbeite zuerst eine Aufgabe.',
@@ -73,7 +73,7 @@ export const WORDS: Words = {
   next: 'Weiter',
   end: 'Beenden',
 
-  classTitle: 'Klasse',
+  classTitle: 'Ergebnisse einer Klasse',
   classNote:
     'Lege hier die Dateien ab, die unter einem Kapitel gespeichert wurden. Sie werden in diesem Tab zusammengeführt und sind weg, wenn er geschlossen wird: nichts wird gesendet oder aufbewahrt.',
   chooseFiles: 'Dateien wählen …',

@@ -133,7 +133,7 @@ export const CHAPTERS: ChapterTexts = {
     },
   },
   trap: {
-    title: 'The Echo Trap',
+    title: 'The Echo Trap: all rollouts alike',
     text: [
       'With few prompts, many epochs and no entropy bonus, the policy settles on one path, whatever it reads. All rollouts and scores become equal, so advantages are 0 and it can’t learn its way out.',
       'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low, and in two of eight runs it then fell by half: rollouts grew alike too early and ignored what they read. The lab’s monitor says TRAP if rollouts look alike and success has lost half its gain, or if turns hardly depend on observations.',

@@ -8,9 +8,9 @@ export const WORDS = {
   storyText:
     'Two masks, one for the loss and one for the advantages, keep the tool’s words out of training. Choose one of the tool’s tokens to watch. Turn both masks off and take one update: now the tool’s words are trained too. Then turn the masks on again. After each step the page shows what your change did, as a number before and after.',
   storyStart: 'Begin in the lab',
-  present: 'Present',
+  present: 'Show as slides',
   print: 'Print',
-  classView: 'Class',
+  classView: 'For teachers',
   nextChapter: 'Next chapter',
   progress: '{done:count} of {all:count} exercises done, {right:count} of your predictions right',
   minutes: '{n:count} min',
@@ -56,7 +56,7 @@ export const WORDS = {
   handIn: 'Hand in',
   toHandIn: 'Hand it in …',
   handInNote:
-    'Saves a small JSON file with the name below, your predictions and results of this chapter, the seed, and whether the CPU or the GPU was used. Give it to your teacher, who opens it under “Class”. This page sends nothing.',
+    'Saves a small JSON file with the name below, your predictions and results of this chapter, the seed, and whether the CPU or the GPU was used. Give it to your teacher, who opens it on the page “For teachers”. This page sends nothing.',
   name: 'Name or alias',
   save: 'Save my results',
   nothingYet: 'There is nothing to hand in yet: do an exercise.',
@@ -69,7 +69,7 @@ export const WORDS = {
   next: 'Next',
   end: 'End',
 
-  classTitle: 'Class',
+  classTitle: 'Results of a class',
   classNote:
     'Drop the files your students saved. They are merged in this tab and gone when you close it: nothing is sent or kept.',
   chooseFiles: 'Choose files …',
