@@ -210,7 +210,7 @@ describe('a table that leaves the page', () => {
         'n',
         'X',
         'Y',
-        'Y: difference from the reference with the same seed',
+        'Y, minus that of the reference with the same seed',
         'Published, M: P',
         'Published, M: R',
       ],

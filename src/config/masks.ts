@@ -63,5 +63,5 @@ export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): st
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
-    : 'the loss mask already leaves out the tool’s tokens, and the other tokens’ advantages don’t depend on them';
+    : 'the tool’s tokens are already left out of the loss, and they don’t change the advantages of the agent’s tokens';
 }

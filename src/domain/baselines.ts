@@ -5,12 +5,12 @@ export const BASELINES = [
   {
     label: 'expert',
     metric: 'baseline/expert',
-    doc: 'a scripted player that plays as well as possible; some tasks need luck, which it can’t have either',
+    doc: 'a scripted player that plays as well as possible; it stays below 100 % where a task also needs luck',
   },
   {
     label: 'naive RAG',
     metric: 'eval/naive_rag',
-    doc: 'the agent finds the result of one search in its prompt and must answer from that',
+    doc: 'the result of one search is put into the prompt, and the agent answers without its tool',
   },
   { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
   { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines of code, without a model' },

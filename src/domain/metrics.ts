@@ -34,7 +34,7 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. The curve is the average over the tokens in the loss, and over the optimizer steps of the update. The knob “Aggregation” sets how tokens are averaged, “Mask: entropy and KL” which ones. The grammar of calls can leave a single token to choose: its entropy is 0, or it is left out if “Mask forced tokens” is on.',
+    doc: 'How undecided the agent is at a token: the entropy of its next-token distribution. The entropy bonus is a multiple of it. The curve is the average over the tokens in the loss, and over the optimizer steps of the update. The knob “Aggregation” sets how tokens are averaged; “Mask: entropy and KL” sets which tokens count. Where the call format allows only one token, its entropy is 0; “Mask forced tokens” leaves such tokens out.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',

@@ -4,7 +4,7 @@ import type { Experiment } from './experimentDefinition.ts';
 export const ablation: Experiment = {
   label: 'Mask ablation',
   question:
-    'What changes if the tool’s words count in the loss (loss mask off), or get advantages of their own (advantage mask off)?',
+    'What changes if the tool’s words count in the loss (loss mask off), or also get an advantage as the agent’s words do (advantage mask off)?',
   doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss, they take a large part of every step. Everything but the masks is equal, including the starting weights of policy and critic.',
   shared: {
     env: 'number-hunt',

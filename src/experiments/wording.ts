@@ -48,7 +48,7 @@ export function publishedText(value: number | null | undefined): string {
 /** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
-  return `${headline}: difference from the reference with the same seed`;
+  return `${headline}, minus that of the reference with the same seed`;
 }
 
 /** The label of the arm that a row is held against; '' when it is held against none. */
@@ -88,7 +88,7 @@ export function notes(table: Table): string[] {
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % confidence interval of the mean difference (paired t-test over the seeds). The exact sign test counts on how many seeds one side is better; ties are left out. Its p says how often coin flips would come out at least as one-sided. The interval uses the size of the differences, the test only their signs, so they can disagree. The test decides, because it assumes nothing about how differences are distributed.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
   ];
 }
 

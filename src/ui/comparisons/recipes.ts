@@ -59,7 +59,7 @@ export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
-    note: `Number hunt in which the tool adds meaningless words to its answers: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. If only the loss mask were off, the tool’s tokens would be in the loss with advantage 0 and teach nothing. So both are turned off.`,
+    note: `Number hunt in which the tool adds meaningless words to its answers: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off because the advantage mask alone already gives the tool’s tokens advantage 0, so they would teach nothing.`,
     start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
@@ -71,7 +71,7 @@ export const RECIPES = [
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
-    note: `Number hunt, both from the same weights (after imitating a player): PPO with a critic against GRPO with groups. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
+    note: `PPO with a critic against GRPO with groups, on number hunt. Both start from the same weights, which imitate a player. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
     start: () =>
       void runComparison({
         title: 'Number hunt',

@@ -28,7 +28,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'getReward',
     python: 'get_reward',
-    doc: 'Returns the reward of the episode: a number, or its parts by name. The episode counts as solved if the number is at least 1. With parts, only the first one counts for this.',
+    doc: 'Returns the reward of the episode: a number, or its parts by name. The episode counts as solved if the reward, or its first part if it has parts, is at least 1.',
     snippet: 'getReward() {\n  return { solved: ${this.done ? 1 : 0} };\n}',
     pythonSnippet: 'def get_reward(self) -> dict:\n    return {"solved": ${1.0 if self.done else 0.0}}',
   },
@@ -56,7 +56,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     python: '_state_key',
-    doc: 'Optional. Returns a short name of the state, the same for equal states. Training doesn’t use it yet; the check tests that equal states get equal names.',
+    doc: 'Optional, for later use: returns a short name of the state, so that equal states can be recognised. Training ignores it; only the check reads it.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },

@@ -166,7 +166,7 @@ function Cost({ of }: { readonly of: readonly RunRequest[] }) {
     <span className="cost">
       {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
       <span className="faint">
-        {measured ? 'measured here' : 'on one CPU core (an estimate, until a run has finished here)'}
+        {measured ? 'measured here' : 'on one CPU core (a rough estimate, better after the first run)'}
       </span>
     </span>
   );

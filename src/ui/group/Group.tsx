@@ -177,7 +177,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         {isKept
           ? trained === null
             ? 'no token carries an advantage'
-            : `advantage used in training: ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓ as computed above' : ''}`
+            : `${written && Math.abs(written.value - trained) < 1e-3 ? '✓ Training used the same advantage' : 'Advantage used in training'}: ${signed(trained)}`
           : 'not trained (filtered)'}
       </p>
       {beside && (

@@ -13,7 +13,7 @@ export function Pick({ children }: { readonly children: ReactNode }) {
       </p>
       <Pickers />
       <p className="soft">
-        Nothing leaves this tab. Before it loads, you’ll see how large it is and how much memory it needs.
+        Nothing leaves this tab. Before a model loads, you’ll see its size and how much memory it needs.
       </p>
       {children}
     </section>

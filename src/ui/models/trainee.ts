@@ -57,5 +57,5 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
   const words =
     vocabulary === null ? '' : ` It knows ${whole(vocabulary)} ${language === 'words' ? 'words' : 'tokens'}.`;
   const separate = critic === 'separate' ? ' So does a separate critic of the same size.' : '';
-  return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
+  return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `All weights are trained.${separate}${words}` };
 }

@@ -53,7 +53,7 @@ function Empty() {
       <p>
         {started
           ? 'The first update is still running.'
-          : 'Run one update to measure the speed of your machine. The recorded run that the page starts with was made on another machine.'}
+          : 'The first update of a run measures the speed of your machine. The recorded run that the page starts with was made on another machine.'}
       </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>
@@ -72,7 +72,7 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
   ['engine/upload_bytes', 'bytes uploaded to the GPU', bytes],
   [
     'engine/creations',
-    'GPU objects created: memory (buffers), lists of inputs (bind groups), compiled programs (pipelines)',
+    'GPU objects created: buffers (memory), bind groups (which buffers a program uses), pipelines (compiled programs)',
     count,
   ],
 ];

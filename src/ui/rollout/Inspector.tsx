@@ -66,12 +66,12 @@ function Audit() {
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
     <div className="card audit" data-testid="audit">
-      <h3>Loss mask check · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
+      <h3>Check of the loss mask · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
         <b>{whole(trained)}</b> tokens of {counted(batch.rows, 'rollout')} in the loss
       </p>
       <p data-bad={observationsTrained > 0}>
-        observation tokens in loss:{' '}
+        tokens of the tool in the loss:{' '}
         <span className="one-line">
           <b>{whole(observationsTrained)}</b> of {whole(observations)} {observationsTrained === 0 ? '✓' : '▲'}
         </span>

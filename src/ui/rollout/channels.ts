@@ -26,13 +26,13 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch: in at least one epoch the token’s ratio was beyond the clip limit, so it gave no gradient.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch in the bar: clipping stopped the push in at least one epoch.',
     ramp: 'diverging',
     where: 'loss',
   },
   ratio: {
     label: 'Ratio',
-    doc: 'The token’s probability after the update divided by that before. A notch: at the last optimizer step the ratio was beyond the clip limit.',
+    doc: 'The token’s probability after the update divided by that before. A notch in the bar: the token was clipped at the last optimizer step.',
     ramp: 'diverging',
     where: 'loss',
     over: 'rollout',
@@ -45,7 +45,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   kl: {
     label: 'KL',
-    doc: 'How far training has moved the token since the start of the run: its log-probability just before this update minus that at the start. Its mean over tokens estimates the KL divergence.',
+    doc: 'How much training has changed the token’s log-probability, from the start of the run to just before this update. The mean over tokens estimates the KL divergence.',
     ramp: 'diverging',
     where: 'action',
   },

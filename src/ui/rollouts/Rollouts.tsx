@@ -238,8 +238,8 @@ function Welcome() {
       <section className="panel stack" aria-labelledby="own-title">
         <h2 id="own-title">Rollouts of your run</h2>
         <p className="soft">
-          These are the rollouts of your run in the lab. Until you train, they are those of the recorded run that the
-          page shows.
+          Open or save the rollouts of your run in the lab. If you haven’t trained yet, you get those of the recorded
+          run.
         </p>
         <div className="row">
           <button type="button" onClick={() => void openRun()}>

@@ -62,7 +62,7 @@ function Empty() {
   }
   return (
     <div className="empty">
-      <p>No runs yet. The first one takes about a minute.</p>
+      <p>No runs yet. A first run of number hunt takes about a minute.</p>
       <button type="button" className="primary" onClick={startTraining}>
         <Icon name="play" /> Run it
       </button>

@@ -92,7 +92,7 @@ export function Duel({ recording, preset }: Props) {
 /** What both agents have in common; in front of it what is asked, if that is short and not on the board itself. */
 function sharedText({ episode: { question, view } }: Play): string {
   const asked = ASKED.includes(view.kind) || question.length > LONGEST_QUESTION;
-  return `${asked ? 'Same task, same' : `${question} Same`} random draws: only training differs.`;
+  return `${asked ? 'Same task, same' : `${question} Same`} random numbers for both: only training differs.`;
 }
 
 /** How the plays ended, once they have. */
@@ -193,7 +193,8 @@ function Details({
           ? 'The recorded agent solves this task only after training. When yours has finished, you see one of the recorded tasks that it solves, if there is one. '
           : 'This task was chosen because the agent plays it differently before and after training. ')}
       {success}, when the agent always takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
-      A recorded run of {name}, seed {begun.seed}. The tool’s words are hatched: the agent isn’t trained on them.
+      A recorded run of {name}, seed {begun.seed}. The tool’s words have a hatched background. The agent isn’t trained
+      on them.
     </p>
   );
 }

@@ -68,7 +68,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         <span className="faint">
           Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
           after the update divided by that before. Clipping was decided just before the last optimizer step: a token
-          whose ratio was in a shaded area then is a square. The plot shows the ratios just after that step, so some
+          whose ratio was in a shaded area is drawn as a square. The plot shows the ratios just after that step, so some
           squares have left the areas and some dots have entered them.
         </span>
       </figcaption>

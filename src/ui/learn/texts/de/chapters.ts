@@ -7,7 +7,7 @@ export const CHAPTERS: ChapterTexts = {
     title: 'Was ist ein Rollout?',
     text: [
       'Ein Sprachagent handelt in einem Markow-Entscheidungsprozess. Der Zustand sind alle bisherigen Tokens. Eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf ab, antwortet das Werkzeug mit einer Beobachtung: Tokens, die nicht von der Policy stammen. Dann macht der Agent weiter. Am Ende bekommt er eine Belohnung, hier auch schon für Aufrufe, die ihn weiterbringen.',
-      'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Eine Grammatikmaske lässt nur Tokens zu, die wohlgeformte Züge ergeben. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt. Rollouts desselben Prompts unterscheiden sich nur durch Zufall, und aus diesem Unterschied lernt der Agent.',
+      'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Beim Schreiben lässt eine Grammatik nur Tokens zu, die in das Format eines Aufrufs oder einer Antwort passen. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt. Rollouts desselben Prompts unterscheiden sich nur durch Zufall, und aus diesem Unterschied lernt der Agent.',
     ],
     formulas: ['Token ~ softmax(Logits / τ) über die Wörter, die die Grammatik erlaubt'],
     exercises: {

@@ -7,7 +7,7 @@ export const CHAPTERS: ChapterTexts = {
     title: 'What is a rollout?',
     text: [
       'A language agent acts in a Markov decision process. The state is all tokens so far. An action is the next token, drawn by the policy: the agent’s model. When the agent has finished a call, the tool answers with an observation: tokens that the policy didn’t draw. Then the agent continues. It gets a reward at the end and, in this environment, for each call that makes progress.',
-      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A grammar mask allows only tokens that make well-formed turns. A batch has several prompts, each rolled out several times. Rollouts of the same prompt differ only by chance, and the agent learns from that difference.',
+      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. While the agent writes, a grammar allows only tokens that fit the format of a call or an answer. A batch has several prompts, each rolled out several times. Rollouts of the same prompt differ only by chance, and the agent learns from that difference.',
     ],
     formulas: ['token ~ softmax(logits / τ) over the words the grammar allows (τ: temperature)'],
     exercises: {

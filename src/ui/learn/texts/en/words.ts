@@ -6,7 +6,7 @@ export const WORDS = {
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
-    'Two masks, one for the loss and one for the advantages, keep the tool’s words out of training. Choose one of the tool’s tokens to watch. Turn both masks off and take one update: now the tool’s words are trained too. Then turn the masks on again. After each step the page shows what your change did, as a number before and after.',
+    'Two switches keep the tool’s words out of training: the loss mask leaves them out of the loss, the advantage mask sets their advantage to 0. Choose one of the tool’s tokens to watch. Turn both masks off and take one update: now the tool’s words are trained too. Then turn the masks on again. After each step the page shows one number before and after your change, and names it.',
   storyStart: 'Begin in the lab',
   present: 'Show as slides',
   print: 'Print',
