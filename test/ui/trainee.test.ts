@@ -12,13 +12,13 @@ describe('what trains here, in words', () => {
     expect(words({}, { parameters: 28_128, vocabulary: 41 })).toEqual({
       model:
         'a Llama transformer, 28.1 k parameters, 2 layers, width 32, 4 heads, MLP 96, output and embedding share weights',
-      learns: 'Every weight learns. It knows 41 words.',
+      learns: 'All weights are trained. It knows 41 words.',
     });
     const other = { layers: 1, heads: 8, kvHeads: 2, tieEmbeddings: 'off', attentionBias: 'on', critic: 'separate' };
     expect(words(other)).toEqual({
       model:
         'a Llama transformer, 1 layer, width 32, 8 heads, 2 of keys and values, MLP 96, an output layer of its own, biases on q, k and v',
-      learns: 'Every weight learns. So does a separate critic of the same size.',
+      learns: 'All weights are trained. A separate critic of the same size is trained too.',
     });
     expect(sizesInWords(parseConfig(other))).toBe('1 layer, width 32');
   });

@@ -56,6 +56,6 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
   ];
   const words =
     vocabulary === null ? '' : ` It knows ${whole(vocabulary)} ${language === 'words' ? 'words' : 'tokens'}.`;
-  const separate = critic === 'separate' ? ' So does a separate critic of the same size.' : '';
+  const separate = critic === 'separate' ? ' A separate critic of the same size is trained too.' : '';
   return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `All weights are trained.${separate}${words}` };
 }
